@@ -16,7 +16,7 @@ use crate::options::expand::{ExpandOptions, is_of_format};
 use crate::options::parse::{GivenOptions, Value, accepts};
 use crate::options::search::database::{
     DB, GILIST, NEGATIVE_GILIST, NEGATIVE_SEQIDLIST, NEGATIVE_TAXIDLIST, NEGATIVE_TAXIDS,
-    SEQIDLIST, SUBJECT, TAXIDLIST, TAXIDS,
+    NO_TAXID_EXPANSION, SEQIDLIST, SUBJECT, TAXIDLIST, TAXIDS,
 };
 use crate::options::search::files::{OUT, QUERY};
 use crate::options::search::filtering::{FILTERING_DB, WINDOW_MASKER_DB};
@@ -35,7 +35,7 @@ pub const VARIABLES: [&str; 2] = ["BATCH_SIZE", "OLD_FSC"];
 /// Options that stay at the search site, mostly because they name its files. For some files the
 /// contents are sent instead. The I/O site opens no file that a header names: the sender could
 /// otherwise read files there.
-const OF_SITE: [&str; 22] = [
+const OF_SITE: [&str; 23] = [
     DB.name(),
     SUBJECT.name(),
     QUERY.name(),
@@ -49,6 +49,7 @@ const OF_SITE: [&str; 22] = [
     NEGATIVE_TAXIDLIST.name(),
     TAXIDS.name(),
     NEGATIVE_TAXIDS.name(),
+    NO_TAXID_EXPANSION.name(),
     // PSSMs are saved at the search site.
     OUT_PSSM.name(),
     OUT_ASCII_PSSM.name(),

@@ -12,7 +12,6 @@ mod archive;
 mod blastn;
 mod blastp;
 mod blastx;
-mod compat;
 mod contents;
 pub(crate) mod fleet;
 pub(crate) mod format;
@@ -211,11 +210,11 @@ struct OpenedFiles {
 }
 
 impl OpenedFiles {
-    fn new(program: &dyn SearchProgram) -> Result<Self, Error> {
+    fn new(program: &dyn SearchProgram, warnings: &mut Vec<String>) -> Result<Self, Error> {
         let options = program.common();
         let choice = format::FormatChoice::parse(&options.formatting.outfmt, options.release)?;
         let subjects = input::subjects(&options.database)?;
-        let restriction = restrict::restriction(&options.database)?;
+        let restriction = restrict::restriction(&options.database, options.release, warnings)?;
         let (option, query) = program.query();
         let is_query = option == files::QUERY.name();
         let query = input::source(option, query);
@@ -263,7 +262,7 @@ pub fn plan(
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
     refuse_unsupported(program, environment)?;
-    let named = OpenedFiles::new(program)?;
+    let named = OpenedFiles::new(program, warnings)?;
     let out = named.out.clone();
     let plan = with_files(named, program, environment, warnings);
     // BLAST+ has opened the report by now, so an error leaves an empty file.
@@ -438,10 +437,6 @@ fn refuse_unsupported(
     }
     if let Some(what) = program.unsupported() {
         return unsupported(&what);
-    }
-    if let Some(what) = compat::missing_rule(program) {
-        let release = program.common().release.version;
-        return unsupported(&format!("{what} with -compat {release}"));
     }
     for entry in REFUSED_ENTRIES {
         // Empty entries have no effect (`x_HonorStandardSettings`, ncbiapp.cpp).

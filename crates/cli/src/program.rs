@@ -143,7 +143,7 @@ const OTHER_COMMANDS: [Command; 18] = [
 /// All commands, in the order of the list of commands.
 const COMMANDS: [Command; SEARCH_PROGRAMS.len() + OTHER_COMMANDS.len()] = {
     let mut commands = [OTHER_COMMANDS[0]; SEARCH_PROGRAMS.len() + OTHER_COMMANDS.len()];
-    let mut number = 0;
+    let mut number = 0_usize;
     while number < commands.len() {
         commands[number] = match number.checked_sub(SEARCH_PROGRAMS.len()) {
             Some(other) => OTHER_COMMANDS[other],

@@ -13,7 +13,7 @@ use crate::partition::{self, ResidueCounts, VolumeFile};
 use crate::restrict::HitVisibility;
 use crate::unprintable::UnprintableHeader;
 use crate::volume::Volume;
-use crate::{Bases, DbError, range, totals};
+use crate::{Bases, DbError, date, range, totals};
 
 /// The type of a database's sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +85,8 @@ pub struct CombinedInfo {
     /// the alias *files* that these list (`CSeqDBAliasNode::FindVolumePaths`, seqdbalias.cpp).
     /// Empty for a database in memory.
     pub volumes: Vec<Vec<u8>>,
+    /// Paths of all alias files, in any depth, without duplicates.
+    pub aliases: Vec<PathBuf>,
 }
 
 /// An opened database: immutable, shared by cloning.
@@ -226,6 +228,11 @@ impl Database {
     /// Returns the latest date of all volumes.
     pub fn date(&self) -> &str {
         &self.inner.parts.date
+    }
+
+    /// Returns that date in the format `2026-11-29T15:56:00`; `None` if a volume's date is invalid.
+    pub fn iso_date(&self) -> Option<String> {
+        date::format_iso(self.date())
     }
 
     /// Returns the length of the longest sequence, as the volumes state it. The number is not

@@ -19,6 +19,12 @@ pub(crate) fn latest_date<'a>(dates: impl Iterator<Item = &'a str>) -> &'a str {
     best
 }
 
+/// Converts a date such as `Nov 20, 2026  11:10 PM` to `2026-11-20T23:10:00`.
+pub(crate) fn format_iso(date: &str) -> Option<String> {
+    let (year, month, day, hour, minute) = parse(date)?;
+    Some(format!("{year:04}-{:02}-{day:02}T{hour:02}:{minute:02}:00", month + 1))
+}
+
 /// Parses a date such as `Nov 20, 2026  11:10 PM`.
 fn parse(date: &str) -> Option<Moment> {
     let mut words = date.split_ascii_whitespace();
@@ -44,7 +50,15 @@ fn parse(date: &str) -> Option<Moment> {
 
 #[cfg(test)]
 mod tests {
-    use super::latest_date;
+    use super::{format_iso, latest_date};
+
+    #[test]
+    fn dates_have_an_iso_format() {
+        let iso = |date| format_iso(date).unwrap_or_default();
+        assert_eq!(iso("Nov 20, 2026  11:10 PM"), "2026-11-20T23:10:00");
+        assert_eq!(iso("Mar 5, 2026  12:59 AM"), "2026-03-05T00:59:00");
+        assert_eq!(iso("junk"), "");
+    }
 
     #[test]
     fn the_latest_date_wins_and_an_unreadable_one_never_replaces() {

@@ -387,6 +387,26 @@ pub enum DbError {
     NoSuchTaxids {
         /// Whether the list includes or excludes the taxids.
         sign: TaxidSign,
+        /// Names of the databases, without directories.
+        databases: Vec<String>,
+    },
+    /// None of the taxids is in the database, in the words of later releases.
+    #[error(
+        "Taxonomy ID(s) not found in the {} database{}.",
+        databases.join(" "),
+        if databases.len() > 1 { "s" } else { "" }
+    )]
+    NoSuchTaxidsInDatabases {
+        /// Names of the databases, without directories.
+        databases: Vec<String>,
+    },
+    /// The file with the parents of taxa cannot be used.
+    #[error("taxonomy file ({}): {problem}; get it again: update_blastdb.pl --decompress taxdb", path.display())]
+    UnusableTaxonomy {
+        /// Path of the file.
+        path: PathBuf,
+        /// Description of the error.
+        problem: String,
     },
     /// The search is restricted to taxids in a version-4 database.
     #[error("Taxonomy filtering is not supported in v4 BLAST dbs")]

@@ -50,6 +50,7 @@ pub mod restrict;
 mod search_path;
 mod stamp;
 mod taxdb;
+mod taxon_tree;
 mod totals;
 mod tree;
 mod unprintable;
@@ -72,6 +73,7 @@ pub use mapped::{check_lost_pages, check_mapped_files, has_no_lost_page};
 pub use partition::{LoadedPartition, Partition, PartitionContents};
 pub use search_path::SearchPath;
 pub use taxdb::{TaxonNames, TaxonomyFault, TaxonomyNames};
+pub use taxon_tree::TaxonTree;
 pub use unprintable::{UnprintableHeader, UnprintableText};
 pub use volume::VolumeBytes;
 

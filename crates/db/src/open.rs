@@ -125,6 +125,7 @@ impl Database {
                 sequence_count: part.sequences,
                 residue_count: part.residues,
                 volumes: tree.listed_volumes(),
+                aliases: tree.alias_files(),
             },
             date: opened.date().to_owned(),
             stats_sequence_count: or_stated(tree.stats_sequence_count(opened)?, part.sequences),
@@ -182,6 +183,7 @@ impl Database {
                 sequence_count: info.sequence_count,
                 residue_count: info.residue_count,
                 volumes: Vec::new(),
+                aliases: Vec::new(),
             },
             database_infos: vec![info],
         })

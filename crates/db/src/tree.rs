@@ -93,6 +93,20 @@ impl AliasNode {
         listed
     }
 
+    /// Returns the paths of all alias files of the tree, without duplicates.
+    pub(crate) fn alias_files(&self) -> Vec<PathBuf> {
+        let mut files = BTreeSet::new();
+        self.collect_alias_files(&mut files);
+        files.into_iter().collect()
+    }
+
+    fn collect_alias_files(&self, files: &mut BTreeSet<PathBuf>) {
+        for node in &self.nodes {
+            files.insert(node.file.clone());
+            node.collect_alias_files(files);
+        }
+    }
+
     fn add_volume(&mut self, base: &[u8]) {
         let base = path::normalize_directory(base);
         if !self.volumes.contains(&base) {

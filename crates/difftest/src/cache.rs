@@ -88,8 +88,9 @@ fn decode(bytes: &[u8]) -> Option<Outcome> {
 /// Returns the contents of the files (queries, lists, patterns, matrices) that the arguments name,
 /// and the build stamps of the databases.
 pub fn inputs_of(args: &[String], stdin: Option<&str>, dir: &Path) -> Vec<Vec<u8>> {
-    // BLASTDB names the directory of the taxonomy database.
-    let taxa = ["taxdb.bti", "taxdb.btd"].map(|file| format!("db/{file}"));
+    // BLASTDB names the directory of the taxonomy databases.
+    let taxa =
+        ["taxdb.bti", "taxdb.btd", "taxonomy4blast.sqlite3"].map(|file| format!("db/{file}"));
     let taxa = taxa.iter().filter(|_| args.iter().any(|word| word == "BLASTDB=db"));
     let words = args.iter().chain(taxa).flat_map(|a| a.split(' ')).chain(stdin);
     let named = words.filter(|word| word.starts_with("db/") || word.starts_with("q/"));

@@ -172,10 +172,10 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
     let oracle = |name: &str| Tool::oracle(name, given.as_deref(), release);
     let compat: Vec<String> =
         raw.release.iter().map(|release| format!("FLEETBLAST_COMPAT={release}")).collect();
+    let fleetblast =
+        |name: &str| Tool::fleetblast_as(program.clone(), name).with_environment(&compat);
     let tools_of = |searching: &'static Program| -> Result<Tools> {
-        let tested = Tool::fleetblast_as(program.clone(), searching.name);
-        let tested = tested.with_environment(&compat);
-        Ok(Tools { tested, oracle: oracle(searching.name)? })
+        Ok(Tools { tested: fleetblast(searching.name), oracle: oracle(searching.name)? })
     };
     let tools = || tools_of(&BLASTP);
     let programs = || -> Result<Vec<(&'static Program, Tools)>> {
@@ -244,7 +244,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         }
         Some("dbcmd") => Command::Dbcmd(dbcmd::DbcmdOptions {
             filter: raw.filter,
-            tested: Tool::fleetblast_as(program.clone(), "blastdbcmd"),
+            tested: fleetblast("blastdbcmd"),
             oracle: oracle("blastdbcmd")?,
         }),
         Some("fuzz") => Command::Fuzz(fuzz::FuzzOptions {
@@ -275,7 +275,8 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             Command::Load(load::LoadOptions { copies, rounds, tools: tools()? })
         }
         Some("makedb") => {
-            Command::Makedb(makedb::MakedbOptions { quick: raw.quick, tested: program.clone() })
+            let (tested, oracle) = (fleetblast("makeblastdb"), oracle("makeblastdb")?);
+            Command::Makedb(makedb::MakedbOptions { quick: raw.quick, tested, oracle })
         }
         Some("bench") => {
             let size = raw.size.unwrap_or(bench::Size::Quick);

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Output;
 
 use fleetblast_oracle::Oracle;
 
 use crate::error::{Result, io_error, write};
 use crate::fasta;
+use crate::process::Tool;
 use crate::workspace::{self, Source, Workspace};
 
 /// Number of runs of both programs before a difference counts. Files contain the minute of their
@@ -22,7 +23,9 @@ pub struct MakedbOptions {
     /// Whether to use only the small set of proteins.
     pub quick: bool,
     /// FleetBLAST.
-    pub tested: PathBuf,
+    pub tested: Tool,
+    /// BLAST+.
+    pub oracle: Tool,
 }
 
 /// Sets of further options, each used for every input.
@@ -98,13 +101,8 @@ fn compare(dir: &Path, options: &MakedbOptions, arguments: &[&str]) -> Result<Ve
                 fs::remove_dir_all(place).map_err(io_error("remove", place))?;
             }
         }
-        let theirs = Oracle::find()?.program("makeblastdb");
-        let wanted = output(dir, &theirs, &[arguments, &["-out", "oracle/x"]].concat())?;
-        let found = output(
-            dir,
-            &options.tested,
-            &[&["makeblastdb"], arguments, &["-out", "ours/x"]].concat(),
-        )?;
+        let wanted = output(dir, &options.oracle, &[arguments, &["-out", "oracle/x"]].concat())?;
+        let found = output(dir, &options.tested, &[arguments, &["-out", "ours/x"]].concat())?;
         differences = differing_files(&oracle, &ours)?;
         if (wanted.status.code(), &wanted.stderr) != (found.status.code(), &found.stderr) {
             differences.push("exit code or standard error".to_owned());
@@ -116,12 +114,9 @@ fn compare(dir: &Path, options: &MakedbOptions, arguments: &[&str]) -> Result<Ve
     Ok(differences)
 }
 
-fn output(dir: &Path, program: &Path, arguments: &[&str]) -> Result<Output> {
-    Command::new(program)
-        .args(arguments)
-        .current_dir(dir)
-        .output()
-        .map_err(io_error("run", program))
+fn output(dir: &Path, tool: &Tool, arguments: &[&str]) -> Result<Output> {
+    let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
+    tool.command(&arguments, dir).output().map_err(io_error("run", &tool.program))
 }
 
 fn differing_files(oracle: &Path, ours: &Path) -> Result<Vec<String>> {
@@ -156,8 +151,8 @@ fn readable(dir: &Path, arguments: &[&str]) -> Result<Vec<String>> {
     ];
     let mut differences = Vec::new();
     for (program, task) in tasks {
-        let path = Oracle::find()?.program(program);
-        let answer = |db: &str| output(dir, &path, &[&["-db", db], task].concat());
+        let reader = Tool::plain(Oracle::find()?.program(program));
+        let answer = |db: &str| output(dir, &reader, &[&["-db", db], task].concat());
         let (wanted, found) = (answer("oracle/x")?, answer("ours/x")?);
         // The output of -info contains the path.
         let text = |answer: &Output, place: &str| {

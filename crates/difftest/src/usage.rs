@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The programs that follow each release, and then those that follow 2.12.0 only.
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 14] = [
     "blastp",
     "blastn",
     "blastx",
@@ -28,10 +28,12 @@ const PROGRAMS: [&str; 12] = [
     "blastdb_aliastool",
     "segmasker",
     "dustmasker",
+    "blastdbcheck",
+    "convert2blastmask",
 ];
 
 /// How many of [`PROGRAMS`] follow each release.
-const OF_EACH_RELEASE: usize = 7;
+const OF_EACH_RELEASE: usize = 9;
 
 /// The default of `-num_threads` in BLAST+, and in FleetBLAST, whose help is otherwise the same.
 const THREADS: [&str; 2] = [

@@ -322,7 +322,7 @@ mod tests {
                 environment: vec![("NAME".to_owned(), text())],
                 command: text(),
                 inputs: vec![("taxdb.btd".to_owned(), "digest".to_owned())],
-                restriction: Some(Restriction { entries: ids, is_negative: true }),
+                restriction: Some(Restriction::new(ids, true)),
                 encodings: crate::EncodingChoice::Only(Encoding::Hits),
                 hitlist_size: 500,
                 database: database.clone(),

@@ -24,7 +24,7 @@ mod asn;
 pub mod columns;
 pub mod error;
 mod extended;
-mod json;
+pub mod json;
 mod letters;
 mod links;
 pub mod masking;

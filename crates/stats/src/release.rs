@@ -60,8 +60,8 @@ pub struct Release {
     pub advises_on_few_queries: bool,
     /// Whether format 20 has comma-separated values with headings.
     pub has_headed_csv: bool,
-    /// Whether `-taxids` and similar options stand for taxa with their descendants. FleetBLAST does
-    /// not search for descendants.
+    /// Whether `-taxids` and similar options stand for taxa with their descendants. Then the error
+    /// for unknown taxa names the databases, and an excluding list may have unknown taxa only.
     pub expands_taxa: bool,
     /// Whether tasks set an e-value, so that archives list it before other options. The filter
     /// DUST is then listed only if it is given.
@@ -73,6 +73,16 @@ pub struct Release {
     pub missing_database: MissingDatabase,
     /// Default of `makeblastdb -max_file_sz`, the maximal size of a database file.
     pub default_max_file_size: &'static str,
+    /// Whether databases have a file with metadata, which `blastdbcmd -metadata` prints, too.
+    pub has_database_metadata: bool,
+    /// Whether the size of a database, and its metadata, include its files with metadata.
+    pub counts_metadata_files: bool,
+    /// Whether `makeblastdb` reads input that does not look like FASTA, with a warning.
+    pub reads_doubtful_input: bool,
+    /// Whether `blastdbcmd -tax_info` counts the sequences of a taxon.
+    pub counts_sequences_of_taxa: bool,
+    /// Whether `makeblastdb` has the option `-help-full`.
+    pub has_full_help: bool,
 }
 
 /// Lengths of the longest words.
@@ -132,6 +142,11 @@ impl Release {
         psiblast_loses_sequences: false,
         missing_database: MissingDatabase::Named,
         default_max_file_size: "1GB",
+        has_database_metadata: false,
+        counts_metadata_files: false,
+        reads_doubtful_input: false,
+        counts_sequences_of_taxa: false,
+        has_full_help: false,
     };
 
     /// BLAST+ 2.16.0, of June 2024.
@@ -156,6 +171,9 @@ impl Release {
         psiblast_loses_sequences: true,
         missing_database: MissingDatabase::Unmapped,
         default_max_file_size: "3GB",
+        has_database_metadata: true,
+        reads_doubtful_input: true,
+        counts_sequences_of_taxa: true,
         ..Self::V2_12_0
     };
 
@@ -172,6 +190,8 @@ impl Release {
         rounds_coverage: true,
         flags_may_have_values: false,
         has_headed_csv: true,
+        has_full_help: true,
+        counts_metadata_files: true,
         missing_database: MissingDatabase::NamedWithAdvice,
         ..Self::V2_16_0
     };

@@ -1,14 +1,15 @@
-//! Description of a database (`-info`) and its taxa (`-tax_info`).
+//! Description of a database (`-info`).
 
 use std::os::unix::ffi::OsStrExt;
 
+use fleetblast_db::SequenceKind;
 use fleetblast_db::masks::MaskAlgorithm;
-use fleetblast_db::{SequenceKind, TaxonNames};
 use fleetblast_job::error::Error;
-use fleetblast_job::output::Output;
 use fleetblast_report::with_commas;
+use fleetblast_stats::release::Release;
 
 use super::source::Source;
+use crate::database_metadata::METADATA_FILES;
 
 /// Formats the text of `-info`.
 pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, Error> {
@@ -78,98 +79,8 @@ fn row(id: &[u8], name: &[u8], options: &[u8]) -> Vec<u8> {
     row
 }
 
-/// A column of `-tax_info`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
-    Taxid,
-    Scientific,
-    Common,
-    Kingdom,
-    Blast,
-}
-
-/// A format of `-tax_info`: columns with the text before each, and the text after the last.
-#[derive(Debug, PartialEq, Eq)]
-struct Layout {
-    columns: Vec<(Vec<u8>, Column)>,
-    end: Vec<u8>,
-}
-
-impl Layout {
-    /// Parses the format of `-tax_info` (`CPrintTaxFields`, blastdbcmd.cpp); `None` if it has no
-    /// column.
-    fn new(format: &[u8]) -> Option<Self> {
-        use Column::*;
-        if format == b"%f" {
-            let columns = [Taxid, Scientific, Common, Kingdom, Blast].into_iter().enumerate();
-            let before = |i: usize| if i == 0 { Vec::new() } else { b"\t".to_vec() };
-            let columns = columns.map(|(i, column)| (before(i), column)).collect();
-            return Some(Self { columns, end: b"\t".to_vec() });
-        }
-        let (mut columns, mut text, mut at) = (Vec::new(), Vec::new(), 0);
-        while let Some(&byte) = format.get(at) {
-            at += 1;
-            text.push(byte);
-            if byte != b'%' {
-                continue;
-            }
-            // In BLAST+ the NUL of a C string follows the last byte.
-            let next = format.get(at).copied().unwrap_or(0);
-            let column = match next {
-                // The second percent sign may begin a column.
-                b'%' => continue,
-                b'T' => Taxid,
-                b'S' => Scientific,
-                b'L' => Common,
-                b'K' => Kingdom,
-                b'B' => Blast,
-                _ => {
-                    text.push(next);
-                    at += 1;
-                    continue;
-                }
-            };
-            at += 1;
-            text.pop();
-            columns.push((std::mem::take(&mut text), column));
-        }
-        (!columns.is_empty()).then_some(Self { columns, end: text })
-    }
-
-    fn line(&self, taxid: i32, names: Option<&TaxonNames>) -> Vec<u8> {
-        let mut line = Vec::new();
-        for (before, column) in &self.columns {
-            line.extend_from_slice(before);
-            let name = |pick: fn(&TaxonNames) -> &Vec<u8>| names.map_or(&b"N/A"[..], |n| pick(n));
-            match column {
-                Column::Taxid => line.extend_from_slice(taxid.to_string().as_bytes()),
-                Column::Scientific => line.extend_from_slice(name(|n| &n.scientific_name)),
-                Column::Common => line.extend_from_slice(name(|n| &n.common_name)),
-                Column::Kingdom => line.extend_from_slice(name(|n| &n.kingdom)),
-                Column::Blast => line.extend_from_slice(name(|n| &n.blast_name)),
-            }
-        }
-        line.extend_from_slice(&self.end);
-        line.push(b'\n');
-        line
-    }
-}
-
-/// Writes the lines of `-tax_info`.
-pub(super) fn taxonomy(source: &Source, format: &[u8], out: &mut Output) -> Result<(), Error> {
-    let layout = Layout::new(format)
-        .ok_or_else(|| Error::query_options("Invalid format options for tax_info."))?;
-    let taxids = source.lookup.included_taxids()?;
-    out.write(format!("# of Tax IDs in Database: {}\n", taxids.len()).as_bytes())?;
-    for taxid in taxids {
-        let names = source.taxon(taxid.into());
-        out.write(&layout.line(taxid, names.as_ref()))?;
-    }
-    Ok(())
-}
-
 /// Sums the sizes of all files of a database in bytes (`CSeqDB::GetDiskUsage`, seqdb.cpp).
-pub(super) fn disk_usage(database: &fleetblast_db::Database) -> u64 {
+pub(super) fn disk_usage(database: &fleetblast_db::Database, release: &Release) -> u64 {
     const BOTH: [&str; 16] = [
         "al", "in", "hr", "sq", "ni", "nd", "pi", "pd", "aa", "ab", "ac", "og", "hi", "hd", "ti",
         "td",
@@ -177,9 +88,10 @@ pub(super) fn disk_usage(database: &fleetblast_db::Database) -> u64 {
     const VERSION_4: [&str; 2] = ["si", "sd"];
     const VERSION_5: [&str; 7] = ["db", "os", "ot", "tf", "to", "db-lock", "tf-lock"];
     let own: &[&str] = if database.version() == 5 { &VERSION_5 } else { &VERSION_4 };
+    let later: &[&str] = if release.counts_metadata_files { &METADATA_FILES } else { &[] };
     let mut bytes = 0;
     for volume in database.volume_paths() {
-        for extension in BOTH.iter().chain(own) {
+        for extension in BOTH.iter().chain(own).chain(later) {
             let mut path = volume.as_os_str().as_bytes().to_vec();
             path.push(b'.');
             path.extend_from_slice(database.kind().extension(extension).as_bytes());
@@ -188,24 +100,4 @@ pub(super) fn disk_usage(database: &fleetblast_db::Database) -> u64 {
         }
     }
     bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The expected lines are from `blastdbcmd -tax_info -outfmt FORMAT` for taxid 562 without a
-    /// taxonomy database.
-    #[test]
-    fn formats_are_read_as_by_blast() {
-        for (format, line) in [
-            ("%f", "562\tN/A\tN/A\tN/A\tN/A\t\n"),
-            ("%T", "562\n"),
-            ("x%T %% %q %S|", "x562 %% %q N/A|\n"),
-        ] {
-            let layout = Layout::new(format.as_bytes()).expect("a format");
-            assert_eq!(String::from_utf8(layout.line(562, None)).unwrap(), line, "{format}");
-        }
-        assert_eq!(Layout::new(b"x"), None);
-    }
 }

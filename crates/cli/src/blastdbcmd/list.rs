@@ -6,24 +6,21 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::output::Output;
+use fleetblast_stats::release::Release;
 
-use super::options::List;
+use super::options::{List, Options};
 use super::{fields, info};
 use crate::listed_databases::{ListedDatabase, find_databases};
 
 /// Writes a line for each database in the directory of `-list`.
-pub(super) fn write(
-    list: &List,
-    kind: Option<SequenceKind>,
-    out: &mut Output,
-) -> Result<(), Error> {
-    let mut found = find_databases(list.directory.as_bytes(), kind, list.recursive);
+pub(super) fn write(list: &List, options: &Options, out: &mut Output) -> Result<(), Error> {
+    let mut found = find_databases(list.directory.as_bytes(), options.kind, list.recursive);
     if list.remove_redundant {
         remove_members(&mut found);
     }
     let layout = Layout::new(&list.format)?;
     for database in &found {
-        out.write(&layout.line(database)?)?;
+        out.write(&layout.line(database, options.release)?)?;
     }
     Ok(())
 }
@@ -79,7 +76,7 @@ impl Layout {
         Ok(Self { fields, end: text })
     }
 
-    fn line(&self, found: &ListedDatabase) -> Result<Vec<u8>, Error> {
+    fn line(&self, found: &ListedDatabase, release: &Release) -> Result<Vec<u8>, Error> {
         let mut opened = None;
         let mut line = Vec::new();
         for (before, field) in &self.fields {
@@ -95,7 +92,7 @@ impl Layout {
                         Some(database) => database,
                         None => open(found)?,
                     };
-                    line.extend(of_database(*field, &database));
+                    line.extend(of_database(*field, &database, release));
                     opened = Some(database);
                 }
                 &field => return Err(options_error(&fields::unknown(field))),
@@ -113,14 +110,14 @@ fn open(found: &ListedDatabase) -> Result<Database, Error> {
     Database::open_to_describe(&name, found.kind(), &search).map_err(Error::from)
 }
 
-fn of_database(field: u8, database: &Database) -> Vec<u8> {
+fn of_database(field: u8, database: &Database, release: &Release) -> Vec<u8> {
     let whole = database.combined_info();
     match field {
         b't' => whole.title.clone(),
         b'n' => whole.sequence_count.to_string().into_bytes(),
         b'l' => whole.residue_count.to_string().into_bytes(),
         b'd' => database.date().as_bytes().to_vec(),
-        b'U' => info::disk_usage(database).to_string().into_bytes(),
+        b'U' => info::disk_usage(database, release).to_string().into_bytes(),
         _ => database.version().to_string().into_bytes(),
     }
 }

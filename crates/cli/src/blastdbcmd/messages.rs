@@ -28,6 +28,11 @@ impl Messages {
         self.log.write(text(message).as_bytes());
     }
 
+    /// Writes a message without a prefix.
+    pub(super) fn print(&self, message: &str) {
+        self.log.write(message.as_bytes());
+    }
+
     /// Writes a warning.
     pub(super) fn warn(&self, message: &str) {
         self.log.write(format!("Warning: [blastdbcmd] {message}").as_bytes());

@@ -13,10 +13,11 @@ mod list;
 mod messages;
 mod options;
 mod source;
+mod tax_info;
 
 use std::fs;
 
-use fleetblast_db::{DbError, SearchPath};
+use fleetblast_db::{DbError, SearchPath, TaxonTree};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::output::{Output, leave_empty, resolve_replaced_path};
 use fleetblast_job::plan::Destination;
@@ -29,6 +30,7 @@ use self::options::{Operation, Options};
 use self::source::Source;
 use crate::options::parse::GivenOptions;
 use crate::plan;
+use crate::taxa;
 
 /// The reason why a retrieval of sequences ends early.
 #[derive(Debug)]
@@ -129,17 +131,21 @@ fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(
     let search = SearchPath::from_environment()?;
     match &options.what {
         Operation::SearchPath => out.write(format!("{}\n", search.display_text()).as_bytes()),
-        Operation::List(list) => list::write(list, options.kind, out),
+        Operation::List(list) => list::write(list, options, out),
         Operation::Info { exact_length } => {
             let source = Source::open_to_describe(options, search)?;
             out.write(&info::database(&source, *exact_length)?)
         }
+        Operation::Metadata { prefix } => {
+            let source = Source::open_to_describe(options, search)?;
+            out.write(&source.metadata(options, prefix)?)
+        }
         Operation::TaxInfo => {
             let source = Source::open_to_retrieve(options, search)?;
-            info::taxonomy(&source, &options.outfmt, out)
+            tax_info::write(&source, options, out)
         }
         Operation::Entries(wanted) => {
-            let taxids = wanted.taxids()?;
+            let taxids = wanted.taxids(|| open_tree(options, &search, messages))?;
             let opened = Source::open_for(options, search, taxids.as_ref());
             let found = opened.and_then(|source| {
                 let found = retrieve(options, &source, wanted, taxids.as_ref(), messages, out);
@@ -156,6 +162,22 @@ fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(
             }
         }
     }
+}
+
+/// Opens the taxonomy if taxids stand for taxa with their descendants. Without one, the taxids are
+/// used as given.
+fn open_tree(
+    options: &Options,
+    search: &SearchPath,
+    messages: &Messages,
+) -> Result<Option<TaxonTree>, Error> {
+    if !options.expands_taxa() {
+        return Ok(None);
+    }
+    let mut warnings = Vec::new();
+    let tree = taxa::find_tree(search, &mut warnings);
+    warnings.iter().for_each(|warning| messages.print(warning));
+    tree
 }
 
 /// Retrieves sequences. Returns whether all of them exist.

@@ -4,11 +4,15 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use fleetblast_db::SequenceKind;
+use fleetblast_db::{SequenceKind, TaxonTree};
 use fleetblast_job::error::Error;
 use fleetblast_seq::convert::trim_spaces;
+use fleetblast_stats::release::Release;
 
+use crate::database_metadata::file_prefix;
+use crate::options::RELEASE;
 use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
+use crate::options::compat::COMPAT;
 use crate::options::number;
 use crate::options::parse::GivenOptions;
 use crate::options::values::Values;
@@ -48,6 +52,10 @@ pub(super) struct Options {
     pub(super) long_seqids: bool,
     /// `-logfile`.
     pub(super) logfile: Option<OsString>,
+    /// `-no_taxid_expansion`.
+    no_taxid_expansion: bool,
+    /// The release that the program follows.
+    pub(super) release: &'static Release,
 }
 
 /// The operation that the options request. If they request several, the first one in this order
@@ -62,6 +70,11 @@ pub(super) enum Operation {
     Info {
         /// `-exact_length`.
         exact_length: bool,
+    },
+    /// `-metadata`; the text of `-metadata_output_prefix` is before each file.
+    Metadata {
+        /// Text before the names of files.
+        prefix: Vec<u8>,
     },
     /// `-tax_info`.
     TaxInfo,
@@ -121,7 +134,14 @@ impl Options {
             ctrl_a: values.get(&output::CTRL_A),
             long_seqids: values.get(&output::LONG_SEQIDS) || has_long_seqids(),
             logfile: values.optional(&output::LOGFILE),
+            no_taxid_expansion: values.flag_if_listed(&retrieval::NO_TAXID_EXPANSION),
+            release: values.optional(&COMPAT).unwrap_or(RELEASE),
         })
+    }
+
+    /// Returns whether taxids stand for taxa with their descendants.
+    pub(super) fn expands_taxa(&self) -> bool {
+        self.release.expands_taxa && !self.no_taxid_expansion
     }
 }
 
@@ -133,6 +153,9 @@ impl Operation {
         let list = values.optional(&output::LIST);
         let exact_length = values.get(&output::EXACT_LENGTH);
         let info = values.get(&retrieval::INFO).then_some(Self::Info { exact_length });
+        let prefix = values.optional_if_listed(&retrieval::METADATA_OUTPUT_PREFIX);
+        let metadata = values.flag_if_listed(&retrieval::METADATA);
+        let metadata = metadata.then(|| Self::Metadata { prefix: file_prefix(prefix.as_deref()) });
         let tax_info = values.get(&retrieval::TAX_INFO).then_some(Self::TaxInfo);
         let wanted = Selection::new(values);
         if values.get(&output::SHOW_BLASTDB_SEARCH_PATH) {
@@ -145,7 +168,7 @@ impl Operation {
         if recursive || remove_redundant || values.is_given(&output::LIST_OUTFMT) {
             return Err(Error::excluded(retrieval::DB.name()));
         }
-        Ok(info.or(tax_info).unwrap_or(Self::Entries(wanted)))
+        Ok(info.or(metadata).or(tax_info).unwrap_or(Self::Entries(wanted)))
     }
 }
 
@@ -164,8 +187,12 @@ impl Selection {
         }
     }
 
-    /// Returns the taxids if sequences are selected by taxids, else `None`.
-    pub(super) fn taxids(&self) -> Result<Option<Taxids>, Error> {
+    /// Returns the taxids if sequences are selected by taxids, else `None`. They include all
+    /// descendants if there is a tree, which is opened only if there are taxids.
+    pub(super) fn taxids(
+        &self,
+        open_tree: impl FnOnce() -> Result<Option<TaxonTree>, Error>,
+    ) -> Result<Option<Taxids>, Error> {
         let text = match self {
             Self::Taxids(text) => text.as_bytes().to_vec(),
             Self::TaxidFile(path) => read_text_file(retrieval::TAXIDLIST.name(), path)?,
@@ -176,7 +203,12 @@ impl Selection {
         // Empty lines are skipped; an empty entry between commas is not.
         let words = words.filter(|word| separator == b',' && !text.is_empty() || !word.is_empty());
         let taxid = |word: &[u8]| number::parse_int4(trim_spaces(word)).map_err(Error::from);
-        words.map(taxid).collect::<Result<_, _>>().map(Some)
+        let tree = open_tree()?;
+        let taxids = words.map(taxid).collect::<Result<Vec<_>, _>>()?;
+        Ok(Some(match tree {
+            Some(tree) => tree.with_descendants(&taxids)?.into_iter().collect(),
+            None => taxids.into_iter().collect(),
+        }))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The database that sequences are retrieved from.
 
 use std::cell::{OnceCell, RefCell};
+use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_db::masks::DatabaseMasks;
 use fleetblast_db::restrict::{ListEntries, Restriction};
@@ -9,9 +10,12 @@ use fleetblast_db::{
     TaxonomyNames, UnprintableHeader,
 };
 use fleetblast_job::error::{Error, exit};
+use fleetblast_stats::release::Release;
 
 use super::Stop;
 use super::options::{Options, Taxids};
+use crate::database_metadata::DescribedDatabase;
+use crate::options::compat;
 
 /// An open database with its identifiers, taxonomy and masks.
 pub(super) struct Source {
@@ -23,6 +27,7 @@ pub(super) struct Source {
     names: OnceCell<TaxonomyNames>,
     masks: OnceCell<DatabaseMasks>,
     takes_proteins: bool,
+    release: &'static Release,
 }
 
 impl Source {
@@ -49,9 +54,8 @@ impl Source {
         search: SearchPath,
         taxids: Option<&Taxids>,
     ) -> Result<Self, Stop> {
-        let restriction = taxids.filter(|_| options.target_only).map(|taxids| Restriction {
-            entries: ListEntries::Taxids(taxids.iter().copied().collect()),
-            is_negative: false,
+        let restriction = taxids.filter(|_| options.target_only).map(|taxids| {
+            Restriction::new(ListEntries::Taxids(taxids.iter().copied().collect()), false)
         });
         let names = options.db.to_string_lossy();
         let mut fault = None;
@@ -69,7 +73,7 @@ impl Source {
             fault = Some(error);
             described
         })?;
-        fault.map_or(Ok(source), |error| Err(error.into()))
+        fault.map_or(Ok(source), |error| Err(in_words_of(options.release, error).into()))
     }
 
     fn open(
@@ -79,19 +83,22 @@ impl Source {
         mut open_with_codec: impl FnMut(SequenceKind, &SearchPath) -> Result<Database, DbError>,
     ) -> Result<Self, Error> {
         let mut open = |kind| {
-            let database = open_with_codec(kind, &search)?;
+            let database = open_with_codec(kind, &search)
+                .map_err(|error| in_words_of(options.release, error))?;
             let lookup = database.lookup()?;
             Ok::<_, DbError>((database, lookup))
         };
         let (database, lookup) = match options.kind {
-            Some(kind) => open(kind)?,
+            Some(kind) => {
+                open(kind).map_err(|error| compat::convert_error(options.release, error.into()))?
+            }
             None => match open(SequenceKind::Protein) {
                 Ok(found) => found,
                 // An unexpected exception ends BLAST+.
                 Err(first) if first.exit_code() == exit::UNKNOWN => return Err(first.into()),
                 // After any other error with proteins, BLAST+ tries nucleotides.
                 Err(first) => open(SequenceKind::Nucleotide)
-                    .map_err(|second| no_database_error(first, second))?,
+                    .map_err(|second| no_database_error(options.release, first, second))?,
             },
         };
         // When BLAST+ searches for taxids, it takes sequences of a guessed type for nucleotides.
@@ -101,7 +108,8 @@ impl Source {
         };
         let (names, masks) = (OnceCell::new(), OnceCell::new());
         let cursor = RefCell::new(database.oid_cursor());
-        Ok(Self { database, lookup, cursor, search, names, masks, takes_proteins })
+        let release = options.release;
+        Ok(Self { database, lookup, cursor, search, names, masks, takes_proteins, release })
     }
 
     /// Returns whether options for nucleotides, such as `-strand`, have no effect.
@@ -121,9 +129,22 @@ impl Source {
 
     /// Returns the OIDs of sequences with one of the taxids, ascending.
     pub(super) fn oids_of_taxids(&self, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
-        let mut oids = taxid_oids(&self.lookup, taxids)?;
+        let oids = taxid_oids(&self.lookup, taxids);
+        let mut oids = oids.map_err(|error| in_words_of(self.release, error))?;
         oids.retain(|&oid| self.cursor.borrow_mut().includes_oid(oid));
         Ok(oids)
+    }
+
+    /// Formats the metadata of the database, with `prefix` before the names of files.
+    pub(super) fn metadata(&self, options: &Options, prefix: &[u8]) -> Result<Vec<u8>, Error> {
+        let (database, lookup) = (&self.database, &self.lookup);
+        let (names, release) = (options.db.as_bytes(), self.release);
+        DescribedDatabase { database, lookup, names, prefix, release }.to_json()
+    }
+
+    /// Counts the included sequences of a taxid.
+    pub(super) fn sequence_count_of_taxid(&self, taxid: i32) -> Result<usize, DbError> {
+        Ok(self.oids_of_taxids(&Taxids::from([taxid]))?.len())
     }
 
     /// Returns the masks stored with the database.
@@ -145,6 +166,11 @@ impl Source {
     }
 }
 
+/// Converts an error of the database to the words of the release.
+fn in_words_of(release: &Release, error: DbError) -> DbError {
+    if release.expands_taxa { error.in_later_words() } else { error }
+}
+
 /// Looks up the OIDs of taxids, ascending, each once.
 fn taxid_oids(lookup: &Lookup, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
     let (mut oids, mut known) = (Vec::new(), false);
@@ -156,7 +182,7 @@ fn taxid_oids(lookup: &Lookup, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
         known |= lookup.oids_of_taxid(taxid, &mut oids)?;
     }
     if !known {
-        return Err(DbError::NoSuchTaxids { sign: TaxidSign::Positive });
+        return Err(lookup.no_such_taxids(TaxidSign::Positive));
     }
     oids.sort_unstable();
     oids.dedup();
@@ -165,10 +191,10 @@ fn taxid_oids(lookup: &Lookup, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
 
 /// Returns the error for a database with neither proteins nor nucleotides. BLAST+ prints only the
 /// error for nucleotides, which is misleading if there are proteins that cannot be used.
-fn no_database_error(protein: DbError, nucleotide: DbError) -> Error {
+fn no_database_error(release: &Release, protein: DbError, nucleotide: DbError) -> Error {
     let is_missing = |error: &DbError| matches!(error, DbError::NotFound { .. });
     let unlike = is_missing(&nucleotide) && !is_missing(&protein);
-    let mut error = Error::from(nucleotide);
+    let mut error = compat::convert_error(release, nucleotide.into());
     if unlike {
         let protein = Error::from(protein);
         error.message.push_str(&format!("\n(as a database of proteins: {protein})"));

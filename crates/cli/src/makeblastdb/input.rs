@@ -11,12 +11,17 @@ use fleetblast_job::error::Error;
 use fleetblast_job::standard;
 use fleetblast_makedb::{self as makedb, DatabaseKind};
 use fleetblast_seq::input::{self, OpenError};
+use fleetblast_stats::release::Release;
 
 use super::guess::is_fasta;
 use super::log::warn;
 use super::options_error;
 use crate::hint;
 use crate::options::makeblastdb::IN;
+
+/// BLAST+'s advice after it has read a file that does not look like FASTA.
+const VALIDATION_ADVICE: &str =
+    "Advise validating database with 'blastdbcheck -dbtype [prot|nucl] -db ${DBNAME}'";
 
 /// One open input file.
 pub(super) struct Input {
@@ -45,13 +50,15 @@ impl Inputs {
     }
 
     /// Splits `-in` into names, and checks each file.
-    pub(super) fn open(text: &OsStr) -> Result<Self, Error> {
+    ///
+    /// A file that does not look like FASTA is an error, or a warning if the release reads it.
+    pub(super) fn open(text: &OsStr, release: &Release) -> Result<Self, Error> {
         let names = split(text.as_bytes());
         let stdin = Path::new("-");
         match names.first() {
             None => return Err(options_error("File  does not exist")),
             Some(first) if first == stdin => {}
-            Some(_) => names.iter().try_for_each(|name| check(name))?,
+            Some(_) => names.iter().try_for_each(|name| check(name, release))?,
         }
         // After standard input BLAST+ reads nothing else.
         let count = if names[0] == stdin { 1 } else { names.len() };
@@ -76,8 +83,9 @@ impl Iterator for Inputs {
     }
 }
 
-/// Refuses a file that does not exist, is empty, or is not FASTA.
-fn check(name: &Path) -> Result<(), Error> {
+/// Refuses a file that does not exist or is empty. A file that does not look like FASTA is refused,
+/// too, unless the release reads it.
+fn check(name: &Path, release: &Release) -> Result<(), Error> {
     let shown = name.display();
     let length = match fs::metadata(name) {
         Ok(found) if !found.is_dir() => found.len(),
@@ -89,8 +97,13 @@ fn check(name: &Path) -> Result<(), Error> {
     // Warnings are printed later, when the whole file is read.
     let opened = input::open(name, |_| {}).map_err(|error| options_error(&error))?;
     if !is_fasta(opened).map_err(|error| options_error(&error))? {
-        let what = "does not match input format type, default input type is FASTA";
-        return Err(options_error(format_args!("{shown} {what}")));
+        if !release.reads_doubtful_input {
+            let what = "does not match input format type, default input type is FASTA";
+            return Err(options_error(format_args!("{shown} {what}")));
+        }
+        warn(format_args!(
+            "Warning: [makeblastdb] \nInput file {shown} does NOT appear to be FASTA (processing anyway).\n{VALIDATION_ADVICE}\n"
+        ));
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ mod guess;
 mod input;
 mod log;
 mod masks;
+mod metadata;
 mod options;
 mod size;
 
@@ -54,7 +55,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     };
     let mut masks = SequenceMasks::default();
     let opened = masks::read(&options, &mut masks, &mut log);
-    let opened = opened.and_then(|()| Inputs::open(&options.input));
+    let opened = opened.and_then(|()| Inputs::open(&options.input, options.release));
     let unmatched = UnmatchedInputs {
         no_mask_matched: !masks.is_empty(),
         no_taxid_matched: matches!(taxids, TaxidSource::ByIdentifier(_)),
@@ -74,6 +75,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         dates: now.files,
         lmdb_map_size: *map_size.as_ref().unwrap_or(&None),
     };
+    let base = sink.base_path().to_owned();
     let mut builder = DatabaseBuilder::new(settings, sink).map_err(|error| refused(&error))?;
     log.hold(options.parse_ids);
     let result = add(&mut builder, inputs, &options, &mut log);
@@ -99,6 +101,9 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     log.end(stored > 0 && has_volumes);
     finished.map_err(|error| with_unmatched(refused(&error), unmatched))?;
     *watch.unfinished() = None;
+    if options.release.has_database_metadata && stored > 0 {
+        metadata::write(&base, &options)?;
+    }
     unmatched_texts(unmatched).for_each(warn);
     log.close()
 }

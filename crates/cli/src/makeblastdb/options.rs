@@ -6,8 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_job::error::Error;
 use fleetblast_makedb::{DatabaseKind, FormatVersion};
+use fleetblast_stats::release::Release;
 
 use super::options_error;
+use crate::database_metadata::file_prefix;
+use crate::options::RELEASE;
+use crate::options::compat::COMPAT;
 use crate::options::makeblastdb::{self as table, MAKEBLASTDB};
 use crate::options::parse::GivenOptions;
 use crate::options::values::Values;
@@ -31,6 +35,10 @@ pub(super) struct Options {
     pub(super) mask_id: Option<OsString>,
     pub(super) mask_desc: Option<OsString>,
     pub(super) threads: NonZero<usize>,
+    /// Text before the names of files in the metadata.
+    pub(super) metadata_prefix: Vec<u8>,
+    /// The release that the program follows.
+    pub(super) release: &'static Release,
 }
 
 impl Options {
@@ -68,6 +76,10 @@ impl Options {
             mask_data: values.optional(&table::MASK_DATA),
             mask_id: values.optional(&table::MASK_ID),
             mask_desc: values.optional(&table::MASK_DESC),
+            metadata_prefix: file_prefix(
+                values.optional_if_listed(&table::METADATA_OUTPUT_PREFIX).as_deref(),
+            ),
+            release: values.optional(&COMPAT).unwrap_or(RELEASE),
             threads: NonZero::new(threads.count).unwrap_or(NonZero::<usize>::MIN),
         })
     }

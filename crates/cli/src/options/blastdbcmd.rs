@@ -4,7 +4,8 @@ pub mod output;
 pub mod retrieval;
 
 use super::RELEASE;
-use super::spec::{Group, Program};
+use super::compat::COMPAT;
+use super::spec::{Group, OptionSpec, Program};
 
 /// The command `blastdbcmd` with its table of options.
 pub const BLASTDBCMD: Program = Program {
@@ -12,15 +13,25 @@ pub const BLASTDBCMD: Program = Program {
     release: Some(RELEASE),
     about: "Looks into databases: sequences, what databases there are",
     description: &["BLAST database client, version"],
-    groups: &[DATABASE, RETRIEVAL, SEQUENCE, OUTPUT, FASTA, DISCOVERY],
-    options: &[retrieval::RETRIEVAL_OPTIONS, output::OUTPUT_OPTIONS],
+    groups: &[DATABASE, RETRIEVAL, SEQUENCE, TAXONOMY, OUTPUT, FASTA, DISCOVERY, Group::FLEETBLAST],
+    options: &[retrieval::RETRIEVAL_OPTIONS, output::OUTPUT_OPTIONS, OWN_OPTIONS],
     details: &[],
     own_version: None,
     positional_option: None,
 };
 
+/// Options that BLAST+ does not have.
+const OWN_OPTIONS: &[OptionSpec] = &[COMPAT.help(COMPAT_HELP).spec];
+
+/// Help of `-compat` in the programs that make and read databases.
+pub(super) const COMPAT_HELP: &[&str] = &[
+    "Release of BLAST+ that the program follows",
+    "Default = the environment variable FLEETBLAST_COMPAT, or 2.12.0",
+];
+
 const DATABASE: Group = Group("BLAST database options");
 const RETRIEVAL: Group = Group("Retrieval options");
+const TAXONOMY: Group = Group("Taxonomic filtering options");
 const SEQUENCE: Group = Group("Sequence retrieval configuration options");
 const OUTPUT: Group = Group("Output configuration options");
 const FASTA: Group = Group("Output configuration options for FASTA format");
@@ -31,6 +42,7 @@ const DISCOVERY: Group = Group("BLAST database configuration and discovery optio
 /// Options that read one database. They exclude options that search for databases.
 const ONE_DATABASE: &[&str] = &[
     "info",
+    "metadata",
     "tax_info",
     "entry",
     "entry_batch",
@@ -56,6 +68,7 @@ const NO_SINGLE_PART: &[&str] = &[
     "entry_batch",
     "ipg_batch",
     "info",
+    "metadata",
     "tax_info",
     "list",
     "recursive",

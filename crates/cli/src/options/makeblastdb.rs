@@ -3,12 +3,15 @@
 use std::ffi::OsString;
 
 use fleetblast_makedb::DatabaseKind;
+use fleetblast_stats::release::Release;
 
 use super::RELEASE;
+use super::blastdbcmd::COMPAT_HELP;
+use super::compat::COMPAT;
 use super::opt::{Opt, ValueWords};
 use super::refused::Refused;
 use super::search::threads::DEFAULT;
-use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::spec::{self, Change, Constraint, Group, Later, OptionSpec, Program};
 
 /// The command `makeblastdb` with its table of options.
 pub const MAKEBLASTDB: Program = Program {
@@ -33,6 +36,7 @@ const TAXONOMY: Group = Group("Taxonomy options");
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
+    HELP_FULL.spec,
     IN.spec,
     INPUT_TYPE.spec,
     DBTYPE.spec,
@@ -47,15 +51,35 @@ const OPTIONS: &[OptionSpec] = &[
     OUT.spec,
     BLASTDB_VERSION.spec,
     MAX_FILE_SZ.spec,
+    METADATA_OUTPUT_PREFIX.spec,
     LOGFILE.spec,
     TAXID.spec,
     TAXID_MAP.spec,
+    OID_MASKS.spec,
     spec::VERSION,
     NUM_THREADS.spec,
+    COMPAT.help(COMPAT_HELP).spec,
 ];
+
+/// The first release with metadata of databases and larger files.
+const LATER: &Release = &Release::V2_16_0;
+
+const SINCE_METADATA: &[Later] = &[Change::Added.since(LATER)];
 
 const KINDS: ValueWords<DatabaseKind, 2> =
     ValueWords::new([("nucl", DatabaseKind::Nucleotide), ("prot", DatabaseKind::Protein)]);
+
+/// `-help-full`.
+pub const HELP_FULL: Opt<bool> = Opt::flag(
+    "help-full",
+    Group::TOP,
+    &[
+        "Print USAGE, DESCRIPTION and ARGUMENTS, including hidden ones; ignore all",
+        "other parameters",
+    ],
+)
+.later(&[Change::Added.since(&Release::V2_17_0)])
+.unsupported();
 
 /// `-in`.
 pub const IN: Opt<OsString> =
@@ -163,7 +187,18 @@ pub const BLASTDB_VERSION: Opt<i32> =
 pub const MAX_FILE_SZ: Opt<OsString> =
     Opt::text("max_file_sz", OUTPUT, &["Maximum file size for BLAST database files"])
         .label("number_of_bytes")
-        .default(RELEASE.default_max_file_size);
+        .default(RELEASE.default_max_file_size)
+        .later(LARGER_FILES);
+
+const LARGER_FILES: &[Later] = &[Change::Default(Some(LATER.default_max_file_size)).since(LATER)];
+
+/// `-metadata_output_prefix`.
+pub const METADATA_OUTPUT_PREFIX: Opt<OsString> = Opt::text(
+    "metadata_output_prefix",
+    OUTPUT,
+    &["Path prefix for location of database files in metadata"],
+)
+.later(SINCE_METADATA);
 
 /// `-logfile`.
 pub const LOGFILE: Opt<OsString> =
@@ -189,6 +224,12 @@ pub const TAXID_MAP: Opt<OsString> = Opt::input(
 .label("TaxIDMapFile")
 .requires(&["parse_seqids"])
 .excludes(&["taxid"]);
+
+/// `-oid_masks`.
+pub const OID_MASKS: Opt<i32> = Opt::integer("oid_masks", TAXONOMY, &["0x01 Exclude Model"])
+    .label("oid_masks")
+    .later(SINCE_METADATA)
+    .unsupported();
 
 /// `-num_threads`.
 pub const NUM_THREADS: Opt<usize> = Opt::integer(

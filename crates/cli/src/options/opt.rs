@@ -224,6 +224,11 @@ impl<T> Opt<T> {
         Self::new(self.spec.refused(refused), self.reader)
     }
 
+    /// Sets the section of the help text.
+    pub const fn group(self, group: Group) -> Self {
+        Self::new(self.spec.group(group), self.reader)
+    }
+
     /// Sets the changes in later releases.
     pub const fn later(self, later: &'static [Later]) -> Self {
         Self::new(self.spec.later(later), self.reader)

@@ -264,8 +264,8 @@ pub enum Change {
     Added,
     /// The option is gone.
     Removed,
-    /// The option has no default.
-    NoDefault,
+    /// The default.
+    Default(Option<&'static str>),
     /// The lines of help.
     Help(&'static [&'static str]),
     /// The constraint.
@@ -289,7 +289,7 @@ impl OptionSpec {
             match later.change {
                 Change::Added => exists = true,
                 Change::Removed => exists = false,
-                Change::NoDefault => self.default = None,
+                Change::Default(value) => self.default = value,
                 Change::Help(help) => self.help = help,
                 Change::Constraint(constraint) => self.constraint = constraint,
                 Change::Excludes(names) => self.excludes = names,
@@ -388,6 +388,12 @@ impl OptionSpec {
     /// Marks the option as refused by FleetBLAST.
     pub const fn unsupported(mut self) -> Self {
         self.refused = Refused::Always;
+        self
+    }
+
+    /// Sets the section of the help text.
+    pub const fn group(mut self, group: Group) -> Self {
+        self.group = group;
         self
     }
 

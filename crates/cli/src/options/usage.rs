@@ -1,7 +1,7 @@
 //! The texts of `-h` and `-help`, in BLAST+'s layout (`ncbiargs.cpp`).
 
 use super::refused::Refused;
-use super::spec::{Group, OptionSpec, Program};
+use super::spec::{Group, Kind, OptionSpec, Program};
 
 /// Width of usage and help lines in columns.
 const WIDTH: usize = 78;
@@ -55,9 +55,9 @@ fn synopsis(program: &Program, name: ProgramName) -> String {
         ProgramName::FleetBlast => !option.refused.is_whole(),
     });
     let words = shown.map(|option| {
-        let word = match option.label {
-            "" => format!("-{}", option.name),
-            label => format!("-{} {label}", option.name),
+        let word = match option.kind {
+            Kind::Flag => format!("-{}", option.name),
+            _ => format!("-{} {}", option.name, option.label),
         };
         if option.mandatory { word } else { format!("[{word}]") }
     });

@@ -65,6 +65,11 @@ impl<'a> Values<'a> {
         if self.has(option) { self.optional(option) } else { None }
     }
 
+    /// Returns whether a flag was given to a program whose release has it.
+    pub fn flag_if_listed(&self, option: &Opt<bool>) -> bool {
+        self.has(option) && self.get(option)
+    }
+
     /// Returns whether the program has an option.
     pub fn has<T>(&self, option: &Opt<T>) -> bool {
         self.program.find(option.name()).is_some()

@@ -9,6 +9,7 @@ use fleetblast_fleet::config::{Config, MIN_WRITE_BUFFER, QueryOrder, Schedule, S
 use fleetblast_fleet::plan::UserSettings;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
+use fleetblast_stats::release::Release;
 
 use super::{ProcessEnvironment, SearchProgram, has_old_finite_size};
 use crate::options::compat::COMPAT;
@@ -104,7 +105,7 @@ pub fn plan(
             option_text(&SEND, to),
         ]));
     }
-    let sequence_list_option = find_sequence_list_option(&all.database.lists);
+    let sequence_list_option = find_sequence_list_option(&all.database.lists, all.release);
     Ok(Fleet {
         ranks,
         dry_run,
@@ -189,7 +190,6 @@ fn of_database(options: &DatabaseOptions) -> [OptionText; 7] {
     let DatabaseOptions {
         dbsize,
         lists,
-        no_taxid_expansion,
         db_soft_mask,
         db_hard_mask,
         subject_loc,
@@ -201,7 +201,7 @@ fn of_database(options: &DatabaseOptions) -> [OptionText; 7] {
         option_text(&database::DBSIZE, number_value(dbsize)),
         option_text(&database::TAXIDS, text_value(&lists.taxids)),
         option_text(&database::NEGATIVE_TAXIDS, text_value(&lists.negative_taxids)),
-        option_text(&database::NO_TAXID_EXPANSION, flag_value(*no_taxid_expansion)),
+        option_text(&database::NO_TAXID_EXPANSION, flag_value(lists.no_taxid_expansion)),
         option_text(&database::DB_SOFT_MASK, text_value(db_soft_mask)),
         option_text(&database::DB_HARD_MASK, text_value(db_hard_mask)),
         option_text(&database::SUBJECT_LOC, text_value(subject_loc)),
@@ -327,9 +327,9 @@ fn collect_equal_options(all: &CommonOptions) -> BTreeMap<String, String> {
     ])
 }
 
-/// Returns the given option that names a file of sequences to search or to exclude, if there is
-/// one.
-fn find_sequence_list_option(lists: &SequenceLists) -> Option<String> {
+/// Returns the given option that names a file of sequences to search or to exclude, or taxa that
+/// such a file expands, if there is one.
+fn find_sequence_list_option(lists: &SequenceLists, release: &Release) -> Option<String> {
     let SequenceLists {
         gis,
         negative_gis,
@@ -337,9 +337,9 @@ fn find_sequence_list_option(lists: &SequenceLists) -> Option<String> {
         negative_seqids,
         taxid_file,
         negative_taxid_file,
-        // These have taxids as values, not files.
-        taxids: _,
-        negative_taxids: _,
+        taxids,
+        negative_taxids,
+        no_taxid_expansion,
     } = lists;
     let all = [
         (&database::GILIST, gis),
@@ -349,7 +349,12 @@ fn find_sequence_list_option(lists: &SequenceLists) -> Option<String> {
         (&database::TAXIDLIST, taxid_file),
         (&database::NEGATIVE_TAXIDLIST, negative_taxid_file),
     ];
-    all.into_iter().find_map(|(option, path)| path.as_ref().map(|_| dashed(option)))
+    let file = all.into_iter().find_map(|(option, path)| path.as_ref().map(|_| dashed(option)));
+    // These have taxids as values, not files, but the taxonomy is a file.
+    let values = [(&database::TAXIDS, taxids), (&database::NEGATIVE_TAXIDS, negative_taxids)];
+    let values = values.into_iter().filter(|_| release.expands_taxa && !no_taxid_expansion);
+    let mut values = values.filter(|(_, taxids)| taxids.is_some());
+    file.or_else(|| Some(format!("{} (with descendants)", dashed(values.next()?.0))))
 }
 
 /// Pairs an option with the text of its value.

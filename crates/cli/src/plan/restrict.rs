@@ -9,10 +9,12 @@ use fleetblast_db::restrict::{ListEntries, Restriction};
 use fleetblast_db::{DbError, SearchPath};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{DatabaseMask, MaskAlgorithm};
+use fleetblast_stats::release::Release;
 
 use crate::options::number;
 use crate::options::search::database::DatabaseOptions;
 use crate::options::typed::to_text;
+use crate::taxa;
 
 /// Returns the stored masks that the options select, if any.
 pub fn mask(options: &DatabaseOptions) -> Option<DatabaseMask> {
@@ -27,7 +29,14 @@ pub fn mask(options: &DatabaseOptions) -> Option<DatabaseMask> {
 
 /// Reads the list of GIs, identifiers or taxids that the options name, if any. At most one is
 /// given.
-pub fn restriction(options: &DatabaseOptions) -> Result<Option<Restriction>, Error> {
+///
+/// Taxids stand for the taxa with all their descendants if the release says so. A message, if there
+/// is one, is added to `warnings`.
+pub fn restriction(
+    options: &DatabaseOptions,
+    release: &Release,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Restriction>, Error> {
     let lists = &options.lists;
     if lists == &Default::default() {
         return Ok(None);
@@ -38,12 +47,25 @@ pub fn restriction(options: &DatabaseOptions) -> Result<Option<Restriction>, Err
             let given = positive.clone().map(|name| (name, false));
             given.or_else(|| negative.clone().map(|name| (name, true)))
         };
+    let mut expanded = |text: &[u8], separators: &[u8]| -> Result<ListEntries, Error> {
+        let tree = match release.expands_taxa && !lists.no_taxid_expansion {
+            true => Some(taxa::find_tree(&search, warnings)?),
+            false => None,
+        };
+        let taxids = taxids(text, separators)?;
+        Ok(ListEntries::Taxids(match tree {
+            None => taxids,
+            Some(Some(tree)) => tree.with_descendants(&taxids)?,
+            // BLAST+ then searches the whole database.
+            Some(None) => Vec::new(),
+        }))
+    };
     let (ids, negative) = if let Some((name, negative)) = given(&lists.gis, &lists.negative_gis) {
         (ListEntries::Gis(read(&name, &search, list::parse_gis)?), negative)
     } else if let Some((name, negative)) = given(&lists.seqids, &lists.negative_seqids) {
         (ListEntries::Sequences(read(&name, &search, SeqIdList::parse)?), negative)
     } else if let Some((text, negative)) = given(&lists.taxids, &lists.negative_taxids) {
-        (ListEntries::Taxids(taxids(text.as_bytes(), b",")?), negative)
+        (expanded(text.as_bytes(), b",")?, negative)
     } else if let Some((name, negative)) = given(&lists.taxid_file, &lists.negative_taxid_file) {
         let found = list::find_and_read(&to_text(&name), &search);
         let (_, contents) = found.map_err(|error| match error {
@@ -52,11 +74,11 @@ pub fn restriction(options: &DatabaseOptions) -> Result<Option<Restriction>, Err
             }
             error => error.into(),
         })?;
-        (ListEntries::Taxids(taxids(&contents, b"\r\n")?), negative)
+        (expanded(&contents, b"\r\n")?, negative)
     } else {
         return Ok(None);
     };
-    Ok(Some(Restriction { entries: ids, is_negative: negative }))
+    Ok(Some(Restriction::new(ids, negative)))
 }
 
 fn taxids(text: &[u8], separators: &[u8]) -> Result<Vec<i32>, Error> {

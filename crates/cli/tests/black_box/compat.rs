@@ -56,16 +56,39 @@ fn the_option_goes_before_the_variable() {
 }
 
 #[test]
-fn missing_rules_are_refused_by_name() {
+fn databases_of_later_releases_have_metadata() {
     let dir = inputs();
-    let refused: [(&[&str], &str); 1] = [(&["blastp", "-taxids", "9606"], "-taxids")];
-    for (words, name) in refused {
-        let all = [words, &["-query", "q.fa", "-db", "db"]].concat();
-        let output = run(dir.path(), Some("2.17.0"), &all);
-        assert_eq!(output.status.code(), Some(1), "{all:?}");
-        let wanted = format!("does not support {name} with -compat 2.17.0 yet");
-        assert!(message(&output).contains(&wanted), "{}", message(&output));
-    }
+    let make = |release, more: &[&str]| {
+        let line = ["makeblastdb", "-dbtype", "prot", "-in", "q.fa", "-out", "made"];
+        let made = run(dir.path(), Some(release), &[&line, more].concat());
+        assert!(made.status.success(), "{}", message(&made));
+        fs::read_to_string(dir.path().join("made.pjs"))
+    };
+    assert!(make("2.12.0", &[]).is_err());
+    let first = make("2.17.0", &[]).expect("metadata");
+    assert!(
+        first.contains("\"number-of-sequences\": 20,") && !first.contains("made.pjs"),
+        "{first}"
+    );
+    let again = make("2.17.0", &["-metadata_output_prefix", "gs://x"]).expect("metadata");
+    assert!(again.contains("\"gs://x/made.pin\"") && !again.contains("made.pjs"), "{again}");
+    // An existing database has metadata that list the file.
+    let line = ["blastdbcmd", "-db", "made", "-metadata"];
+    let printed = |release| run(dir.path(), Some(release), &line).stdout;
+    assert!(String::from_utf8_lossy(&printed("2.17.0")).contains("\"made.pjs\""));
+    assert!(!String::from_utf8_lossy(&printed("2.16.0")).contains("\"made.pjs\""));
+    assert!(printed("2.12.0").is_empty());
+}
+
+#[test]
+fn doubtful_input_is_read_by_later_releases() {
+    let dir = inputs();
+    fs::write(dir.path().join("doubtful"), "; comment\n\n>a\nACGT\n").expect("a file");
+    let line = ["makeblastdb", "-dbtype", "prot", "-in", "doubtful", "-out", "made"];
+    let made = |release| run(dir.path(), Some(release), &line);
+    assert_eq!(made("2.12.0").status.code(), Some(1));
+    let later = made("2.16.0");
+    assert!(later.status.success() && message(&later).contains("does NOT appear to be FASTA"));
 }
 
 #[test]

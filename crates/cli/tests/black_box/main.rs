@@ -46,6 +46,7 @@ mod configuration;
 mod crossed_lists;
 mod damage;
 mod dbcheck;
+mod descendants;
 mod early_signals;
 mod failed_runs;
 mod fleet_bad_query;

@@ -24,6 +24,16 @@ impl DbError {
         }
     }
 
+    /// Converts an error about unknown taxids to the words of later releases. They name the
+    /// databases.
+    #[must_use]
+    pub fn in_later_words(self) -> Self {
+        match self {
+            Self::NoSuchTaxids { databases, .. } => Self::NoSuchTaxidsInDatabases { databases },
+            error => error,
+        }
+    }
+
     /// Returns the exit status: 255 if BLAST+ ends with an exception that it does not catch, 4 if
     /// memory ran out, else 2.
     pub fn exit_code(&self) -> u8 {

@@ -75,6 +75,16 @@ impl LmdbLookup {
         Ok(Self { database: database.clone(), lmdb, ids, taxids, taxid_lists, spans })
     }
 
+    /// Returns the path of the LMDB file.
+    pub(super) fn path(&self) -> &Path {
+        &self.lmdb.path
+    }
+
+    /// Returns the name of the LMDB file without directory and extension.
+    pub(super) fn name(&self) -> String {
+        self.lmdb.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     /// Converts an OID to the sequence number in the LMDB file.
     pub(super) fn local_number(&self, oid: u32) -> Option<u32> {
         self.spans.iter().find_map(|span| {

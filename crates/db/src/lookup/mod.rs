@@ -26,12 +26,13 @@ mod taxids;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 
 use self::entry::LmdbLookup;
 use self::files::VolumeFiles;
 use crate::key;
 use crate::volume::Volume;
-use crate::{Database, DbError, IdentifierError, OidCursor};
+use crate::{Database, DbError, IdentifierError, OidCursor, TaxidSign};
 
 /// An error in a lookup file, with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -250,6 +251,17 @@ impl Lookup {
         taxids.sort_unstable();
         taxids.dedup();
         Ok(taxids)
+    }
+
+    /// Returns the paths of the LMDB files; none in version 4.
+    pub fn lmdb_paths(&self) -> impl Iterator<Item = &Path> {
+        self.entries.iter().map(LmdbLookup::path)
+    }
+
+    /// Returns the error for taxids that the database does not have.
+    pub fn no_such_taxids(&self, sign: TaxidSign) -> DbError {
+        let name = |entry: &LmdbLookup| entry.name();
+        DbError::NoSuchTaxids { sign, databases: self.entries.iter().map(name).collect() }
     }
 
     /// Returns the database of these files.

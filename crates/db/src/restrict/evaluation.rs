@@ -15,7 +15,7 @@ use super::oid_list::read_oid_list;
 use super::{ListEntries, Member, Restriction, resolve};
 use crate::defline_filter::{DeflineFilter, IdSet, UserList, VolumeFilter};
 use crate::lookup::Lookup;
-use crate::{Database, DbError, IdentifierError, range};
+use crate::{Database, DbError, IdentifierError, TaxidSign, range};
 
 /// The OIDs that the user's list includes or excludes.
 pub(super) enum UserSelection {
@@ -124,7 +124,7 @@ impl<'a> ListEvaluation<'a> {
         }
         let selection = match user.is_negative {
             false => self.only(&set, &keys)?,
-            true => self.without(&set, &keys)?,
+            true => self.without(&set, &keys, user.accepts_unknown_taxids)?,
         };
         let excludes_hidden = match user.entries {
             ListEntries::Gis(_) => true,
@@ -155,10 +155,18 @@ impl<'a> ListEvaluation<'a> {
         Ok(UserSelection::Only(range::ranges_of_oids(oids)))
     }
 
-    fn without(&self, set: &IdSet, keys: &[Vec<u8>]) -> Result<UserSelection, DbError> {
+    fn without(
+        &self,
+        set: &IdSet,
+        keys: &[Vec<u8>],
+        accepts_unknown_taxids: bool,
+    ) -> Result<UserSelection, DbError> {
         let all = u32::MAX;
         if !set.taxids.is_empty() {
             let excluded = resolve::excluded_by_taxids(self.lookup()?, set)?;
+            if excluded.is_empty() && !accepts_unknown_taxids {
+                return Err(self.lookup()?.no_such_taxids(TaxidSign::Negative));
+            }
             return Ok(UserSelection::Without(range::ranges_of_oids(excluded), all));
         }
         if self.is_version_5() && set.gis.is_empty() {

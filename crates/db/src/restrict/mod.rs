@@ -52,9 +52,18 @@ pub struct Restriction {
     pub entries: ListEntries,
     /// Whether the list excludes its entries.
     pub is_negative: bool,
+    /// Whether the database may have none of the excluded taxids. Whoever opens the database
+    /// decides it, so it is not encoded.
+    #[serde(skip)]
+    pub accepts_unknown_taxids: bool,
 }
 
 impl Restriction {
+    /// Creates a restriction by a list. An excluding one must have a taxid of the database.
+    pub fn new(entries: ListEntries, is_negative: bool) -> Self {
+        Self { entries, is_negative, accepts_unknown_taxids: false }
+    }
+
     /// Returns true if the list is empty. Then it does not restrict the search.
     pub fn is_empty(&self) -> bool {
         match &self.entries {

@@ -108,12 +108,13 @@ pub(super) fn oids_of_taxids(
         lookup.oids_of_taxid(taxid, &mut oids)?;
     }
     if oids.is_empty() {
-        return Err(DbError::NoSuchTaxids { sign: TaxidSign::Positive });
+        return Err(lookup.no_such_taxids(TaxidSign::Positive));
     }
     Ok(oids)
 }
 
-/// Returns the OIDs of the sequences whose taxids are all in the excluding list `set`.
+/// Returns the OIDs of the sequences whose taxids are all in the excluding list `set`; none if the
+/// database has none of the taxids.
 pub(super) fn excluded_by_taxids(lookup: &Lookup, set: &IdSet) -> Result<Vec<u32>, DbError> {
     let mut oids = Vec::new();
     for &taxid in &set.taxids {
@@ -126,9 +127,6 @@ pub(super) fn excluded_by_taxids(lookup: &Lookup, set: &IdSet) -> Result<Vec<u32
         if lookup.taxids_of(oid)?.iter().all(|taxid| set.taxids.contains(taxid)) {
             excluded.push(oid);
         }
-    }
-    if excluded.is_empty() {
-        return Err(DbError::NoSuchTaxids { sign: TaxidSign::Negative });
     }
     Ok(excluded)
 }

@@ -54,10 +54,7 @@ fn plans_with_other_inputs_and_outputs() {
             name: "-".to_owned(),
             range: Some(3..usize::MAX),
         },
-        restriction: Some(Restriction {
-            entries: ListEntries::Taxids(vec![9606, -1]),
-            is_negative: true,
-        }),
+        restriction: Some(Restriction::new(ListEntries::Taxids(vec![9606, -1]), true)),
         database_mask: Some(DatabaseMask {
             algorithm: MaskAlgorithm::Name("seg".to_owned()),
             hard: true,

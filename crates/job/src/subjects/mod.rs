@@ -3,6 +3,7 @@
 mod fingerprint;
 mod letters;
 mod masks;
+mod restricted;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -304,12 +305,8 @@ fn open_database(
     audience: &dyn Audience,
 ) -> Result<SubjectDatabase, Error> {
     let search = SearchPath::from_environment()?;
-    let mut warnings = Vec::new();
-    let kind = plan.subject_kind;
     let user = plan.restriction.as_ref();
-    let database = Database::open_restricted(names, kind, &search, user, &mut warnings);
-    warnings.iter().for_each(|warning| audience.warn(warning));
-    let database = database?;
+    let database = restricted::open(names, plan, &search, audience)?;
     refuse_uncounted_residues(&database, plan)?;
     let shortest = database
         .counted_length_bounds()

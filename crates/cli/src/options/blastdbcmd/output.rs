@@ -66,6 +66,7 @@ pub const OUTFMT: Opt<OsString> = Opt::text(
 .default("%f")
 .excludes(&[
     "info",
+    "metadata",
     "list",
     "recursive",
     "remove_redundant_dbs",
@@ -79,6 +80,7 @@ pub const TARGET_ONLY: Opt<bool> =
         .excludes(&[
             "ipg",
             "info",
+            "metadata",
             "tax_info",
             "get_dups",
             "list",
@@ -92,6 +94,7 @@ pub const TARGET_ONLY: Opt<bool> =
 pub const GET_DUPS: Opt<bool> = Opt::flag("get_dups", OUTPUT, &["Retrieve duplicate accessions"])
     .excludes(&[
         "info",
+        "metadata",
         "tax_info",
         "target_only",
         "list",
@@ -112,6 +115,7 @@ pub const LINE_LENGTH: Opt<usize> = Opt::integer("line_length", FASTA, &["Line l
 pub const CTRL_A: Opt<bool> =
     Opt::flag("ctrl_a", FASTA, &["Use Ctrl-A as the non-redundant defline separator"]).excludes(&[
         "info",
+        "metadata",
         "tax_info",
         "list",
         "recursive",

@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 
 use fleetblast_db::SequenceKind;
+use fleetblast_stats::release::Release;
 
-use super::{DATABASE, DISCOVERING, NO_SINGLE_PART, RETRIEVAL, SEQUENCE};
+use super::{DATABASE, DISCOVERING, NO_SINGLE_PART, RETRIEVAL, SEQUENCE, TAXONOMY};
 use crate::options::opt::{Opt, ValueWords};
-use crate::options::spec::{self, Constraint, OptionSpec};
+use crate::options::spec::{self, Change, Constraint, Later, OptionSpec};
 
 /// The options, in the order of the usage text.
 pub(super) const RETRIEVAL_OPTIONS: &[OptionSpec] = &[
@@ -18,14 +19,68 @@ pub(super) const RETRIEVAL_OPTIONS: &[OptionSpec] = &[
     ENTRY_BATCH.spec,
     IPG.spec,
     IPG_BATCH.spec,
-    TAXIDS.spec,
-    TAXIDLIST.spec,
+    TAXIDS.later(UNTIL_TAXONOMY).spec,
+    TAXIDLIST.later(UNTIL_TAXONOMY).spec,
     INFO.spec,
+    METADATA.spec,
+    METADATA_OUTPUT_PREFIX.spec,
     TAX_INFO.spec,
     RANGE.spec,
     STRAND.spec,
     MASK_SEQUENCE_WITH.spec,
+    TAXIDS.excludes(NO_TAXIDS).group(TAXONOMY).later(SINCE_TAXONOMY).spec,
+    TAXIDLIST.excludes(NO_TAXIDLIST).group(TAXONOMY).later(SINCE_TAXONOMY).spec,
+    NO_TAXID_EXPANSION.later(SINCE_TAXONOMY).spec,
 ];
+
+/// The first release whose help has a section on taxonomy.
+const TAXONOMIC: &Release = &Release::V2_16_0;
+
+const UNTIL_TAXONOMY: &[Later] = &[Change::Removed.since(TAXONOMIC)];
+
+const SINCE_TAXONOMY: &[Later] = &[Change::Added.since(TAXONOMIC)];
+
+// What options exclude in the releases with a section on taxonomy.
+
+const NO_ENTRY: &[&str] = &[
+    "entry_batch",
+    "ipg",
+    "ipg_batch",
+    "info",
+    "metadata",
+    "tax_info",
+    "taxids",
+    "taxidlist",
+    "no_taxid_expansion",
+    "list",
+    "recursive",
+    "remove_redundant_dbs",
+    "list_outfmt",
+    "show_blastdb_search_path",
+];
+const NO_ENTRY_BATCH: &[&str] = &[
+    "entry",
+    "range",
+    "strand",
+    "mask_sequence_with",
+    "ipg",
+    "ipg_batch",
+    "info",
+    "metadata",
+    "tax_info",
+    "taxids",
+    "taxidlist",
+    "no_taxid_expansion",
+    "list",
+    "recursive",
+    "remove_redundant_dbs",
+    "list_outfmt",
+    "show_blastdb_search_path",
+];
+const NO_TAXIDS: &[&str] =
+    &["info", "metadata", "tax_info", "entry", "entry_batch", "pig", "taxidlist"];
+const NO_TAXIDLIST: &[&str] =
+    &["info", "metadata", "tax_info", "entry", "entry_batch", "pig", "taxids"];
 
 /// The words of `-dbtype`; the first means the type of the database that exists.
 const KINDS: ValueWords<Option<SequenceKind>, 3> = ValueWords::new([
@@ -72,7 +127,8 @@ pub const ENTRY: Opt<OsString> = Opt::text(
     "remove_redundant_dbs",
     "list_outfmt",
     "show_blastdb_search_path",
-]);
+])
+.later(&[Change::Excludes(NO_ENTRY).since(TAXONOMIC)]);
 
 /// `-entry_batch`.
 pub const ENTRY_BATCH: Opt<OsString> = Opt::input(
@@ -101,7 +157,8 @@ pub const ENTRY_BATCH: Opt<OsString> = Opt::input(
     "remove_redundant_dbs",
     "list_outfmt",
     "show_blastdb_search_path",
-]);
+])
+.later(&[Change::Excludes(NO_ENTRY_BATCH).since(TAXONOMIC)]);
 
 /// `-ipg`.
 pub const IPG: Opt<i32> = Opt::integer("ipg", RETRIEVAL, &["IPG to retrieve"])
@@ -136,6 +193,14 @@ pub const TAXIDLIST: Opt<OsString> =
         .label("input_file")
         .excludes(&["entry", "entry_batch", "pig", "taxids", "info", "tax_info"]);
 
+/// `-no_taxid_expansion`.
+pub const NO_TAXID_EXPANSION: Opt<bool> = Opt::flag(
+    "no_taxid_expansion",
+    TAXONOMY,
+    &["Do not expand the taxonomy IDs provided to their descendant taxonomy IDs "],
+)
+.excludes(&["info", "metadata", "tax_info", "entry", "entry_batch", "pig"]);
+
 /// `-info`.
 pub const INFO: Opt<bool> = Opt::flag("info", RETRIEVAL, &["Print BLAST database information"])
     .excludes(&[
@@ -153,8 +218,12 @@ pub const INFO: Opt<bool> = Opt::flag("info", RETRIEVAL, &["Print BLAST database
         "remove_redundant_dbs",
         "recursive",
         "list_outfmt",
+        "metadata",
+        "metadata_output_prefix",
         "taxidlist",
         "taxids",
+        "no_taxid_expansion",
+        "metadata",
         "tax_info",
         "list",
         "recursive",
@@ -163,6 +232,55 @@ pub const INFO: Opt<bool> = Opt::flag("info", RETRIEVAL, &["Print BLAST database
         "show_blastdb_search_path",
         "long_seqids",
     ]);
+
+/// `-metadata`.
+pub const METADATA: Opt<bool> =
+    Opt::flag("metadata", RETRIEVAL, &["Generate BLAST database metadata"])
+        .excludes(&[
+            "info",
+            "entry",
+            "entry_batch",
+            "outfmt",
+            "strand",
+            "target_only",
+            "ctrl_a",
+            "get_dups",
+            "pig",
+            "range",
+            "mask_sequence",
+            "list",
+            "remove_redundant_dbs",
+            "recursive",
+            "list_outfmt",
+            "info",
+            "taxidlist",
+            "taxids",
+            "no_taxid_expansion",
+        ])
+        .later(&[Change::Added.since(&Release::V2_16_0)]);
+
+/// `-metadata_output_prefix`.
+pub const METADATA_OUTPUT_PREFIX: Opt<OsString> = Opt::text(
+    "metadata_output_prefix",
+    RETRIEVAL,
+    &["Path prefix for location of database files in metadata"],
+)
+.requires(&["metadata"])
+.excludes(&["info"])
+.later(&[Change::Added.since(&Release::V2_16_0)]);
+
+/// Help of `-tax_info` in the releases that count sequences of taxa.
+const COUNTING_TAX_INFO: &[&str] = &[
+    "Print taxonomic information contained in this BLAST database.",
+    "Use -outfmt to customize output. Format specifiers supported are:",
+    "\t\t%T means taxid",
+    "\t\t%L means common taxonomic name",
+    "\t\t%S means scientific name",
+    "\t\t%K means taxonomic super kingdom",
+    "\t\t%B means BLAST name",
+    "\t\t%n means num of seqs",
+    "By default it prints: '%T %S %L %K %B'",
+];
 
 /// `-tax_info`.
 pub const TAX_INFO: Opt<bool> = Opt::flag(
@@ -196,7 +314,9 @@ pub const TAX_INFO: Opt<bool> = Opt::flag(
     "list_outfmt",
     "taxidlist",
     "taxids",
-]);
+    "no_taxid_expansion",
+])
+.later(&[Change::Help(COUNTING_TAX_INFO).since(&Release::V2_16_0)]);
 
 /// `-range`.
 pub const RANGE: Opt<OsString> = Opt::text(

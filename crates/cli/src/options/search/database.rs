@@ -333,6 +333,8 @@ pub struct SequenceLists {
     pub taxid_file: Option<OsString>,
     /// `-negative_taxidlist`.
     pub negative_taxid_file: Option<OsString>,
+    /// `-no_taxid_expansion`.
+    pub no_taxid_expansion: bool,
 }
 
 /// Values of the options for the database or subjects.
@@ -344,8 +346,6 @@ pub struct DatabaseOptions {
     pub dbsize: Option<i64>,
     /// `-seqidlist` and the other lists.
     pub lists: SequenceLists,
-    /// `-no_taxid_expansion`.
-    pub no_taxid_expansion: bool,
     /// `-db_soft_mask`.
     pub db_soft_mask: Option<OsString>,
     /// `-db_hard_mask`.
@@ -372,8 +372,8 @@ impl DatabaseOptions {
                 negative_taxids: values.optional(&NEGATIVE_TAXIDS),
                 taxid_file: values.optional(&TAXIDLIST),
                 negative_taxid_file: values.optional(&NEGATIVE_TAXIDLIST),
+                no_taxid_expansion: values.flag_if_listed(&NO_TAXID_EXPANSION),
             },
-            no_taxid_expansion: values.has(&NO_TAXID_EXPANSION) && values.get(&NO_TAXID_EXPANSION),
             db_soft_mask: if masks { values.optional(&DB_SOFT_MASK) } else { None },
             db_hard_mask: if masks { values.optional(&DB_HARD_MASK) } else { None },
             subject: values.optional(&SUBJECT),

@@ -72,7 +72,7 @@ pub const DUST: Opt<OsString> = Opt::text(
 .label("DUST_options")
 .default(DEFAULT_DUST)
 .later(&[
-    Change::NoDefault.since(&Release::V2_16_0),
+    Change::Default(None).since(&Release::V2_16_0),
     Change::Help(&[
         "Filter query sequence with DUST (Format: 'yes', 'level window linker', or",
         "'no' to disable) Default = '20 64 1' ('no' for blastn-short)",

@@ -68,7 +68,7 @@ pub const EVALUE: Opt<f64> =
 
 /// `-evalue` of later releases, whose tasks have defaults of their own.
 const EVALUE_OF_TASK: [Later; 2] = [
-    Change::NoDefault.since(&Release::V2_16_0),
+    Change::Default(None).since(&Release::V2_16_0),
     Change::Help(&["Expectation value (E) threshold for saving hits. Default = 10"])
         .since(&Release::V2_16_0),
 ];

@@ -1,0 +1,38 @@
+//! Opens a database with the list by which the user restricts the search.
+
+use fleetblast_db::restrict::Restriction;
+use fleetblast_db::{Database, DbError, SearchPath, TaxidSign};
+use fleetblast_mpi::is_first_process;
+
+use crate::audience::Audience;
+use crate::plan::Plan;
+
+/// Opens the databases `names` with the restriction of the plan, by the rules of its release.
+pub(super) fn open(
+    names: &str,
+    plan: &Plan,
+    search: &SearchPath,
+    audience: &dyn Audience,
+) -> Result<Database, DbError> {
+    let open = |user: Option<&Restriction>| {
+        let (kind, mut warnings) = (plan.subject_kind, Vec::new());
+        let database = Database::open_restricted(names, kind, search, user, &mut warnings);
+        warnings.iter().for_each(|warning| audience.warn(warning));
+        database
+    };
+    let user = plan.restriction.as_ref();
+    let opened = open(user);
+    if !plan.params.common().release.expands_taxa {
+        return opened;
+    }
+    let opened = match (opened, user) {
+        (Err(error @ DbError::NoSuchTaxids { sign: TaxidSign::Negative, .. }), Some(user)) => {
+            if is_first_process() {
+                audience.print_message(&error.in_later_words().to_string());
+            }
+            open(Some(&Restriction { accepts_unknown_taxids: true, ..user.clone() }))
+        }
+        (opened, _) => opened,
+    };
+    opened.map_err(DbError::in_later_words)
+}
