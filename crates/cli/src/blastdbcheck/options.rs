@@ -167,6 +167,8 @@ mod tests {
 
     #[test]
     fn each_option_counts_in_what_is_tested() {
-        each_option_counts(&BLASTDBCHECK, &[], |given| format!("{:?}", Options::new(given)));
+        // Only a directory can be searched recursively.
+        let also = &["dir"];
+        each_option_counts(&BLASTDBCHECK, also, |given| format!("{:?}", Options::new(given)));
     }
 }
