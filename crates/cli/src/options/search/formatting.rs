@@ -27,8 +27,8 @@ pub const OUTFMT: Opt<OsString> =
 /// `-outfmt` of programs with the format SAM.
 pub const OUTFMT_WITH_SAM: Opt<OsString> = OUTFMT.help(&HELP_WITH_SAM);
 
-/// `-outfmt` of programs that make no archives.
-pub const OUTFMT_WITHOUT_ARCHIVES: Opt<OsString> = OUTFMT.refused(Refused::Values(NO_ARCHIVES));
+/// `-outfmt` of reports that another site makes.
+pub const OUTFMT_OF_METADATA: Opt<OsString> = OUTFMT.refused(Refused::Values(&["11", "13", "14"]));
 
 /// `-outfmt` of `blast_formatter`.
 pub const OUTFMT_OF_ARCHIVES: Opt<OsString> = OUTFMT_WITH_SAM.refused(Refused::Values(NO_ARCHIVES));
