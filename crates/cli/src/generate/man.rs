@@ -157,6 +157,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::blast_formatter::BLAST_FORMATTER;
     use crate::options::blastp::BLASTP;
     use crate::options::report::REPORT;
 
@@ -172,8 +173,13 @@ mod tests {
         }
         assert_eq!(lines.iter().filter(|line| **line == ".TP").count(), options);
         assert!(page.contains("\\fB\\-remote\\fR (not supported)\n"));
-        assert!(page.contains(" 13 = Multiple\\-file BLAST JSON (not supported),\n"));
         assert!(page.contains(".SS \"FleetBLAST options\"\n"));
+    }
+
+    #[test]
+    fn refused_values_are_marked() {
+        let page = page(&BLAST_FORMATTER);
+        assert!(page.contains(" 11 = BLAST archive (ASN.1) (not supported),\n"));
     }
 
     #[test]

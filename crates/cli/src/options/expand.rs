@@ -6,7 +6,7 @@ use super::dbcheck::NUM_THREADS;
 use super::opt::Opt;
 use super::parse::GivenOptions;
 use super::search::formatting;
-use super::search::outfmt::OUTFMT_WITHOUT_ARCHIVES;
+use super::search::outfmt::OUTFMT_OF_METADATA;
 use super::search::{self};
 use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
@@ -43,7 +43,7 @@ const OPTIONS: &[OptionSpec] = &[
 /// Format options of the report. They have no defaults here: `expand` uses the values of the search
 /// instead.
 pub(super) const FORMAT: &[OptionSpec] = &[
-    OptionSpec { default: None, ..OUTFMT_WITHOUT_ARCHIVES.spec }.help(&[
+    OptionSpec { default: None, ..OUTFMT_OF_METADATA.spec }.help(&[
         "The format, as for the search",
         "Default = the one that was typed for the search",
     ]),

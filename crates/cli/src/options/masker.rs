@@ -29,24 +29,25 @@ pub const PARSE_SEQIDS: Opt<bool> =
 pub const WINDOW: Opt<i32> = Opt::integer("window", Group::TOP, &[]);
 
 /// `-xmlhelp`.
-pub(super) const XMLHELP: OptionSpec = refused_flag(
+pub(super) const XMLHELP: OptionSpec = flag(
     "xmlhelp",
     &["Print USAGE, DESCRIPTION and ARGUMENTS in XML format; ignore all other", "parameters"],
-);
+)
+.unsupported();
 /// `-version-full`.
 pub(super) const VERSION_FULL: OptionSpec =
-    refused_flag("version-full", &["Print extended version data;  ignore other arguments"]);
+    flag("version-full", &["Print extended version data;  ignore other arguments"]);
 /// `-version-full-xml`.
-pub(super) const VERSION_FULL_XML: OptionSpec = refused_flag(
+pub(super) const VERSION_FULL_XML: OptionSpec = flag(
     "version-full-xml",
     &["Print extended version data in XML format;  ignore other arguments"],
 );
 /// `-version-full-json`.
-pub(super) const VERSION_FULL_JSON: OptionSpec = refused_flag(
+pub(super) const VERSION_FULL_JSON: OptionSpec = flag(
     "version-full-json",
     &["Print extended version data in JSON format;  ignore other arguments"],
 );
 
-const fn refused_flag(name: &'static str, help: &'static [&'static str]) -> OptionSpec {
-    OptionSpec::new(name, Kind::Flag, Group::TOP, help).unsupported()
+const fn flag(name: &'static str, help: &'static [&'static str]) -> OptionSpec {
+    OptionSpec::new(name, Kind::Flag, Group::TOP, help)
 }

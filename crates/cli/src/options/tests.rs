@@ -86,7 +86,8 @@ pub(crate) fn each_option_counts(
         compat::insert_release(release, &mut base);
     }
     for option in program.all().filter(|option| !option.refused.is_whole()) {
-        if [H, HELP, VERSION].iter().any(|general| general.name == option.name) {
+        let is_version = option.name.starts_with(VERSION.name);
+        if is_version || [H, HELP].iter().any(|general| general.name == option.name) {
             continue;
         }
         let mut without = base.clone();

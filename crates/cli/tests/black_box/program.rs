@@ -170,9 +170,9 @@ fn what_is_not_supported_is_refused_by_name() {
             format!("FleetBLAST {version} does not support {name} yet; run NCBI blastp instead\n");
         assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), &*expected));
     }
-    let output = run(&["blastp", "-db", "x", "-outfmt", "13"]);
+    let output = run(&["blastp", "-db", "x", "-outfmt", "13", "-metadata_out", "m"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("does not support -outfmt 13 yet"));
+    assert!(text(&output.stderr).contains("does not support -outfmt 13 with -metadata_out yet"));
 }
 
 #[test]

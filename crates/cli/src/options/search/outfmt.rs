@@ -16,14 +16,11 @@ pub const OUTFMT: Opt<OsString> =
 /// `-outfmt` of programs with the format SAM.
 pub const OUTFMT_WITH_SAM: Opt<OsString> = OUTFMT.help(&HELP_WITH_SAM).later(&SAM_OF_RELEASES);
 
-/// `-outfmt` of programs that make no archives.
-pub const OUTFMT_WITHOUT_ARCHIVES: Opt<OsString> = OUTFMT.refused(Refused::Values(NO_ARCHIVES));
+/// `-outfmt` of reports that another site makes.
+pub const OUTFMT_OF_METADATA: Opt<OsString> = OUTFMT.refused(Refused::Values(&["11", "13", "14"]));
 
 /// `-outfmt` of `blast_formatter`.
-pub const OUTFMT_OF_ARCHIVES: Opt<OsString> = OUTFMT_WITH_SAM.refused(Refused::Values(NO_ARCHIVES));
-
-/// Formats that programs without archives as reports refuse.
-const NO_ARCHIVES: &[&str] = &["11"];
+pub const OUTFMT_OF_ARCHIVES: Opt<OsString> = OUTFMT_WITH_SAM.refused(Refused::Values(&["11"]));
 
 const HELP: [&str; 83] = joined(&[
     &FORMATS,
