@@ -55,6 +55,7 @@ mod tests {
             num_alignments: 1,
             sort_hits: None,
             sort_hsps: None,
+            lacks_sequences: false,
         };
         unknown(&report)
     }
