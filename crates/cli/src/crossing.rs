@@ -11,7 +11,7 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_metadata::Header;
 use fleetblast_metadata::header::OptionValue;
 
-use crate::options::compat::COMPAT;
+use crate::options::compat::{self, COMPAT};
 use crate::options::expand::{ExpandOptions, is_of_format};
 use crate::options::parse::{GivenOptions, Value, accepts};
 use crate::options::search::database::{
@@ -112,7 +112,7 @@ pub fn decode_options(
 ) -> Result<GivenOptions, Error> {
     let mut all = GivenOptions::new();
     let compat = header.options.iter().find(|(name, _)| name == COMPAT.name());
-    let release = compat.and_then(|(_, value)| COMPAT.convert(&decode(value)));
+    let release = compat.and_then(|(_, value)| compat::released(&decode(value)));
     let program = &program.in_release(release);
     for (name, value) in &header.options {
         let Some(option) = program.find(name) else {

@@ -24,6 +24,7 @@ mod exceptions;
 pub mod expand;
 pub mod generate;
 mod hint;
+mod installed_blast;
 mod keygen;
 mod listed_databases;
 mod logfile;

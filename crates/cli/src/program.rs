@@ -248,9 +248,10 @@ fn check_configuration(program: &Program) -> Result<(), Error> {
 }
 
 fn decide(arguments: &[OsString]) -> Result<Action, Error> {
-    let called = arguments.first().map(Path::new).and_then(Path::file_name);
+    let path = arguments.first().map_or(OsStr::new(""), OsString::as_os_str);
+    let called = Path::new(path).file_name();
     if let Some(command) = called.and_then(find_command) {
-        return parse(command, ProgramName::Blast, &arguments[1..]);
+        return parse(command, ProgramName::Blast, (path, &arguments[1..]));
     }
     if let Some(name) = called.and_then(OsStr::to_str).filter(|name| BLAST_PROGRAMS.contains(name))
     {
@@ -260,7 +261,7 @@ fn decide(arguments: &[OsString]) -> Result<Action, Error> {
         return Err(Error::new(exit::INPUT, about().trim_end()));
     };
     if let Some(command) = find_command(word) {
-        return parse(command, ProgramName::FleetBlast, &arguments[2..]);
+        return parse(command, ProgramName::FleetBlast, (path, &arguments[2..]));
     }
     match word.to_string_lossy().as_ref() {
         "-h" | "-help" | "--help" => Ok(Action::Print(about())),
@@ -333,7 +334,7 @@ fn generate(given: &GivenOptions) -> Result<(), Error> {
 fn parse(
     command: &'static Command,
     name: ProgramName,
-    arguments: &[OsString],
+    (called, arguments): (&OsStr, &[OsString]),
 ) -> Result<Action, Error> {
     let dashes = arguments.iter().position(|word| word == "--");
     let (own, wrapped) = match (&command.run, dashes) {
@@ -342,7 +343,12 @@ fn parse(
     };
     let program = &command.program;
     let release = match program.find(COMPAT.name()) {
-        Some(_) => compat::choose_release(own, std::env::var_os(compat::VARIABLE).as_deref())?,
+        Some(_) => {
+            let variable = std::env::var_os(compat::VARIABLE);
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let installed = || crate::installed_blast::find_release(called, &path);
+            compat::choose_release(own, variable.as_deref(), installed)?
+        }
         None => None,
     };
     match parse::parse(&program.in_release(release), name, own)? {

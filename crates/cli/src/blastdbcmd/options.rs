@@ -10,9 +10,7 @@ use fleetblast_seq::convert::trim_spaces;
 use fleetblast_stats::release::Release;
 
 use crate::database_metadata::file_prefix;
-use crate::options::RELEASE;
 use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
-use crate::options::compat::COMPAT;
 use crate::options::number;
 use crate::options::parse::GivenOptions;
 use crate::options::values::Values;
@@ -135,7 +133,7 @@ impl Options {
             long_seqids: values.get(&output::LONG_SEQIDS) || has_long_seqids(),
             logfile: values.optional(&output::LOGFILE),
             no_taxid_expansion: values.flag_if_listed(&retrieval::NO_TAXID_EXPANSION),
-            release: values.optional(&COMPAT).unwrap_or(RELEASE),
+            release: values.release(),
         })
     }
 

@@ -10,8 +10,6 @@ use fleetblast_stats::release::Release;
 
 use super::options_error;
 use crate::database_metadata::file_prefix;
-use crate::options::RELEASE;
-use crate::options::compat::COMPAT;
 use crate::options::makeblastdb::{self as table, MAKEBLASTDB};
 use crate::options::parse::GivenOptions;
 use crate::options::values::Values;
@@ -79,7 +77,7 @@ impl Options {
             metadata_prefix: file_prefix(
                 values.optional_if_listed(&table::METADATA_OUTPUT_PREFIX).as_deref(),
             ),
-            release: values.optional(&COMPAT).unwrap_or(RELEASE),
+            release: values.release(),
             threads: NonZero::new(threads.count).unwrap_or(NonZero::<usize>::MIN),
         })
     }

@@ -83,7 +83,7 @@ impl FormatterOptions {
         let values = Values::new(&BLAST_FORMATTER, given);
         Self {
             archive: values.optional(&ARCHIVE),
-            release: values.optional(&COMPAT).unwrap_or(RELEASE),
+            release: values.release(),
             formatting: FormattingOptions::read(&values),
             out: values.get(&OUT),
             parse_deflines: values.get(&PARSE_DEFLINES),

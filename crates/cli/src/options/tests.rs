@@ -35,7 +35,9 @@ fn samples(option: &OptionSpec) -> Vec<Value> {
     let whole = matches!(option.kind, Kind::Integer | Kind::Long);
     match option.constraint {
         Constraint::OneOf(words) | Constraint::Word(words) => {
-            words.iter().map(|word| Value::Text(word.into())).collect()
+            // The main program replaces this word by the number of a release.
+            let words = words.iter().filter(|word| **word != compat::AUTO);
+            words.map(|word| Value::Text(word.into())).collect()
         }
         Constraint::OneNumber(numbers) => {
             numbers.iter().map(|&number| Value::Integer(number.into())).collect()

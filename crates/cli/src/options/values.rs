@@ -1,6 +1,7 @@
 //! The values of a program's options in their types, with the defaults of its table.
 
 use fleetblast_job::error::Error;
+use fleetblast_stats::release::Release;
 
 use super::compat;
 use super::opt::Opt;
@@ -68,6 +69,14 @@ impl<'a> Values<'a> {
     /// Returns whether a flag was given to a program whose release has it.
     pub fn flag_if_listed(&self, option: &Opt<bool>) -> bool {
         self.has(option) && self.get(option)
+    }
+
+    /// Returns the release that the program follows.
+    ///
+    /// # Panics
+    /// If BLAST+ has no such program.
+    pub fn release(&self) -> &'static Release {
+        self.program.release.expect("a program of BLAST+")
     }
 
     /// Returns whether the program has an option.

@@ -167,7 +167,7 @@ fn collect_report_options(
         export_search_strategy: _,
     } = options;
     let mut all = vec![
-        option_text(&COMPAT, word_value(&COMPAT, release)),
+        option_text(&COMPAT, Some(release.version.to_owned())),
         option_text(&query::QUERY_LOC, text_value(query_loc)),
         option_text(&query::LCASE_MASKING, flag_value(*lcase_masking)),
         option_text(&single::WINDOW_SIZE, number_value(window_size)),

@@ -16,8 +16,6 @@ use super::resources::ResourceOptions;
 use super::single::{UNGAPPED, WINDOW_SIZE};
 use super::strategy::EXPORT_SEARCH_STRATEGY;
 use super::threads::ThreadOptions;
-use crate::options::RELEASE;
-use crate::options::compat::COMPAT;
 use crate::options::values::Values;
 
 /// Values of the options of all searches. Options left out are `None`, or hold the default if
@@ -59,7 +57,7 @@ impl CommonOptions {
     /// Reads the values of the options.
     pub fn read(values: &Values<'_>) -> Self {
         Self {
-            release: values.optional(&COMPAT).unwrap_or(RELEASE),
+            release: values.release(),
             database: DatabaseOptions::read(values),
             files: FileOptions::read(values),
             search: SearchOptions::read(values),
