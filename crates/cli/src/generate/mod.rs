@@ -8,9 +8,10 @@ mod zsh;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard::print;
 
+use crate::options::constraint::Kind;
 use crate::options::generate::{GenerateOptions, Generated, WHAT};
 use crate::options::parse::GivenOptions;
-use crate::options::spec::{Kind, OptionSpec, Program};
+use crate::options::spec::{OptionSpec, Program};
 
 /// First arguments that are not commands.
 const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];

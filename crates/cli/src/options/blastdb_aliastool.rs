@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use fleetblast_db::SequenceKind;
 
 use super::RELEASE;
+use super::constraint::Constraint;
 use super::opt::{Opt, ValueWords};
-use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::spec::{self, Group, OptionSpec, Program};
 
 /// The command `blastdb_aliastool` with its table of options.
 pub const BLASTDB_ALIASTOOL: Program = Program {

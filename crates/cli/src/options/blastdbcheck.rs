@@ -4,8 +4,9 @@ use std::ffi::OsString;
 
 use fleetblast_db::SequenceKind;
 
+use super::constraint::Constraint;
 use super::opt::{Opt, ValueWords};
-use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::spec::{self, Group, OptionSpec, Program};
 use super::{RELEASE, UNDESCRIBED_RELEASE};
 
 /// The command `blastdbcheck` with its table of options.

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 
+use super::constraint::Constraint;
 use super::masker::{IN, OUT, PARSE_SEQIDS};
 use super::opt::Opt;
-use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::spec::{self, Group, OptionSpec, Program};
 use super::{RELEASE, UNDESCRIBED_RELEASE};
 
 /// The command `convert2blastmask` with its table of options.

@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use fleetblast_db::SequenceKind;
 use fleetblast_db::load::LoadMethod;
 
+use super::constraint::Constraint;
 use super::opt::{Opt, ValueWords};
 use super::parse::GivenOptions;
 use super::search::threads::DEFAULT;
-use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
 /// The command `dbcheck` with its table of options.

@@ -1,12 +1,13 @@
 //! The options of `dustmasker`.
 
 use super::RELEASE;
+use super::constraint::Constraint;
 use super::masker::{
     IN, INFMT, OUT, OUTFMT, PARSE_SEQIDS, VERSION_FULL, VERSION_FULL_JSON, VERSION_FULL_XML,
     WINDOW, XMLHELP,
 };
 use super::opt::Opt;
-use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::spec::{self, Group, OptionSpec, Program};
 
 /// The command `dustmasker` with its table of options.
 pub const DUSTMASKER: Program = Program {

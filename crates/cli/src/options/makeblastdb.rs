@@ -8,10 +8,12 @@ use fleetblast_stats::release::Release;
 use super::RELEASE;
 use super::blastdbcmd::COMPAT_HELP;
 use super::compat::COMPAT;
+use super::constraint::Constraint;
+use super::later::{Change, Later};
 use super::opt::{Opt, ValueWords};
 use super::refused::Refused;
 use super::search::threads::DEFAULT;
-use super::spec::{self, Change, Constraint, Group, Later, OptionSpec, Program};
+use super::spec::{self, Group, OptionSpec, Program};
 
 /// The command `makeblastdb` with its table of options.
 pub const MAKEBLASTDB: Program = Program {

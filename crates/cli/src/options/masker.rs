@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 
+use super::constraint::Kind;
 use super::opt::Opt;
-use super::spec::{Group, Kind, OptionSpec};
+use super::spec::{Group, OptionSpec};
 
 /// `-in`.
 pub const IN: Opt<OsString> =

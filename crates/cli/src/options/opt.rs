@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 
+use super::constraint::{Constraint, Kind};
+use super::later::Later;
 use super::parse::Value;
 use super::refused::Refused;
-use super::spec::{Constraint, Group, Kind, Later, OptionSpec};
+use super::spec::{Group, OptionSpec};
 
 /// An option whose value is a `T`. Its name is spelled only here: tables hold its
 /// [`spec`](Self::spec), and [`Values`](super::values::Values) reads its value.

@@ -8,9 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_job::error::{Error, exit};
 
 use super::RELEASE;
+use super::constraint::{Constraint, Kind};
 use super::nearest::nearest;
 use super::number::{self, ValueParseError};
-use super::spec::{Constraint, Kind, OptionSpec, Program};
+use super::spec::{OptionSpec, Program};
 use super::usage::{self, ProgramName};
 use super::version::{self, VersionOption};
 use crate::messages::somebody_reads;

@@ -4,11 +4,12 @@ use std::ffi::OsString;
 
 use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
 
+use super::constraint::Constraint;
 use super::opt::{Opt, ValueWords};
 use super::parse::GivenOptions;
 use super::report::TRACE;
 use super::search::fleet::{QUERY_ORDERS, SCHEDULES, STRATEGIES};
-use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
 /// The command `simulate` with its table of options.

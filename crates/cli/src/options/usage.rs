@@ -1,7 +1,8 @@
 //! The texts of `-h` and `-help`, in BLAST+'s layout (`ncbiargs.cpp`).
 
+use super::constraint::Kind;
 use super::refused::Refused;
-use super::spec::{Group, Kind, OptionSpec, Program};
+use super::spec::{Group, OptionSpec, Program};
 
 /// Width of usage and help lines in columns.
 const WIDTH: usize = 78;

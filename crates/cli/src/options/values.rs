@@ -4,10 +4,11 @@ use fleetblast_job::error::Error;
 use fleetblast_stats::release::Release;
 
 use super::compat;
+use super::constraint::Kind;
 use super::opt::Opt;
 use super::parse::{self, GivenOptions, Value};
 use super::refused::Refused;
-use super::spec::{Group, Kind, OptionSpec, Program};
+use super::spec::{Group, OptionSpec, Program};
 
 /// Access to the options given to a program, by their constants.
 ///

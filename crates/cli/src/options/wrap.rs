@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use fleetblast_fleet::config::Strategy;
 use fleetblast_job::plan::{Codec, OutputJoin};
 
+use super::constraint::Constraint;
 use super::opt::{Opt, ValueWords};
 use super::parse::GivenOptions;
 use super::search::fleet::{CHECKPOINT, COMPRESSION, RESULT_MEMORY, RESUME, WRITE_BUFFER};
 use super::search::resources::PROGRESS;
-use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 use crate::terminal::ProgressMode;
 

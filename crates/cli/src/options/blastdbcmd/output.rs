@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 
 use super::{DISCOVERING, DISCOVERY, FASTA, ONE_DATABASE, OUTPUT};
+use crate::options::constraint::Constraint;
 use crate::options::opt::Opt;
-use crate::options::spec::{self, Constraint, OptionSpec};
+use crate::options::spec::{self, OptionSpec};
 
 /// The options, in the order of the usage text.
 pub(super) const OUTPUT_OPTIONS: &[OptionSpec] = &[

@@ -6,8 +6,10 @@ use fleetblast_db::SequenceKind;
 use fleetblast_stats::release::Release;
 
 use super::{DATABASE, DISCOVERING, NO_SINGLE_PART, RETRIEVAL, SEQUENCE, TAXONOMY};
+use crate::options::constraint::Constraint;
+use crate::options::later::{Change, Later};
 use crate::options::opt::{Opt, ValueWords};
-use crate::options::spec::{self, Change, Constraint, Later, OptionSpec};
+use crate::options::spec::{self, OptionSpec};
 
 /// The options, in the order of the usage text.
 pub(super) const RETRIEVAL_OPTIONS: &[OptionSpec] = &[

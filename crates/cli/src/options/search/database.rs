@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use fleetblast_stats::release::Release;
 
 use super::{GENERAL, RESTRICT, STATISTICS, SUBJECT_SEQUENCES};
+use crate::options::later::Change;
 use crate::options::opt::Opt;
-use crate::options::spec::{Change, OptionSpec, names_are_equal};
+use crate::options::spec::{OptionSpec, names_are_equal};
 use crate::options::values::Values;
 
 /// Options for a database and lists of its sequences. Like the constants below, they are in the

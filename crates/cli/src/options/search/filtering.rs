@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use fleetblast_stats::release::Release;
 
 use super::FILTER;
+use crate::options::later::Change;
 use crate::options::opt::Opt;
-use crate::options::spec::{Change, OptionSpec};
+use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
 /// Returns the options that mask queries of proteins, in the order of the usage text; `seg` is the

@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
 use fleetblast_job::plan::Codec;
 
+use crate::options::constraint::Constraint;
 use crate::options::opt::{Opt, ValueWords};
-use crate::options::spec::{Constraint, Group, OptionSpec, replace_options};
+use crate::options::spec::{Group, OptionSpec, replace_options};
 use crate::options::values::Values;
 
 /// The options, in the order of the usage text.

@@ -4,8 +4,9 @@ use std::ffi::OsString;
 
 use super::outfmt::OUTFMT;
 use super::{FORMAT, RESTRICT};
+use crate::options::constraint::Constraint;
 use crate::options::opt::Opt;
-use crate::options::spec::{Constraint, OptionSpec};
+use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
 /// The options after `-outfmt`, in the order of the usage text.

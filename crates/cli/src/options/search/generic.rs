@@ -3,8 +3,10 @@
 use fleetblast_stats::release::Release;
 
 use super::{EXTENSION, GENERAL, RESTRICT, STATISTICS, nucleotide};
+use crate::options::constraint::Constraint;
+use crate::options::later::{Change, Later};
 use crate::options::opt::Opt;
-use crate::options::spec::{Change, Constraint, Later, OptionSpec};
+use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
 /// Options for proteins, in the order of the usage text.

@@ -6,9 +6,10 @@ use std::ffi::OsString;
 use fleetblast_engine::params::TemplateKind;
 
 use super::{DISCONTIGUOUS, EXTENSION, GENERAL};
+use crate::options::constraint::Constraint;
 use crate::options::opt::{Opt, ValueWords};
 use crate::options::refused::Refused;
-use crate::options::spec::{Constraint, OptionSpec};
+use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
 /// The options, in the order of the usage text.

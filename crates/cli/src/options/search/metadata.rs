@@ -4,8 +4,9 @@ use std::ffi::OsString;
 
 use fleetblast_metadata::{Encoding, EncodingChoice};
 
+use crate::options::constraint::Constraint;
 use crate::options::opt::{Opt, ValueWords};
-use crate::options::spec::{Constraint, Group, OptionSpec, replace_options};
+use crate::options::spec::{Group, OptionSpec, replace_options};
 use crate::options::values::Values;
 
 /// The options, in the order of the usage text.

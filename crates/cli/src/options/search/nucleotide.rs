@@ -2,8 +2,9 @@
 //! only.
 
 use super::{EXTENSION, GENERAL, RESTRICT, STATISTICS};
+use crate::options::constraint::Constraint;
 use crate::options::opt::Opt;
-use crate::options::spec::{Constraint, OptionSpec};
+use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
 /// The options, in the order of the usage text.

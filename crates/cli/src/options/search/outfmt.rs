@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use fleetblast_stats::release::Release;
 
 use super::FORMAT;
+use crate::options::later::{Change, Later};
 use crate::options::opt::Opt;
 use crate::options::refused::Refused;
-use crate::options::spec::{Change, Later};
 
 /// `-outfmt`.
 pub const OUTFMT: Opt<OsString> =

@@ -5,8 +5,10 @@ use std::ffi::OsString;
 use fleetblast_stats::release::Release;
 
 use super::{EXTENSION, PHI_BLAST, PSI_BLAST, PSI_TBLASTN, PSSM_ENGINE};
+use crate::options::constraint::Constraint;
+use crate::options::later::Change;
 use crate::options::opt::Opt;
-use crate::options::spec::{Change, Constraint, OptionSpec};
+use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
 /// The options, in the order of the usage text.

@@ -5,8 +5,9 @@ use std::ffi::OsString;
 
 use fleetblast_db::load::LoadMethod;
 
+use crate::options::constraint::Constraint;
 use crate::options::opt::{Opt, ValueWords};
-use crate::options::spec::{Constraint, Group, OptionSpec};
+use crate::options::spec::{Group, OptionSpec};
 use crate::options::values::Values;
 use crate::terminal::ProgressMode;
 

@@ -6,8 +6,9 @@ use std::ffi::OsString;
 use fleetblast_stats::release::Release;
 
 use super::{EXTENSION, GENERAL, MISC};
+use crate::options::constraint::Constraint;
+use crate::options::later::Change;
 use crate::options::opt::Opt;
-use crate::options::spec::{Change, Constraint};
 
 /// `-matrix`.
 pub const MATRIX: Opt<OsString> =

@@ -4,8 +4,8 @@
 use fleetblast_seq::translation::GeneticCode;
 
 use super::{GENERAL, QUERY};
+use crate::options::constraint::Constraint;
 use crate::options::opt::Opt;
-use crate::options::spec::Constraint;
 
 /// Numbers of genetic codes that BLAST+ accepts (`CArgAllowGeneticCodeInteger`, blast_args.cpp).
 const CODES: Constraint = Constraint::Ranges(&[(1, 6), (9, 16), (21, 31), (33, 33)]);

@@ -1,0 +1,38 @@
+//! How options differ between releases of BLAST+.
+
+use fleetblast_stats::release::Release;
+
+use super::constraint::Constraint;
+
+/// A change of an option in a release, which later ones keep.
+#[derive(Clone, Copy, Debug)]
+pub struct Later {
+    /// The first release with the change.
+    pub since: &'static Release,
+    /// The change.
+    pub change: Change,
+}
+
+/// What changes in an option.
+#[derive(Clone, Copy, Debug)]
+pub enum Change {
+    /// The option is new.
+    Added,
+    /// The option is gone.
+    Removed,
+    /// The default.
+    Default(Option<&'static str>),
+    /// The lines of help.
+    Help(&'static [&'static str]),
+    /// The constraint.
+    Constraint(Constraint),
+    /// The names of excluded options.
+    Excludes(&'static [&'static str]),
+}
+
+impl Change {
+    /// Returns the change with the first release that has it.
+    pub const fn since(self, since: &'static Release) -> Later {
+        Later { since, change: self }
+    }
+}
