@@ -16,7 +16,7 @@ use fleetblast_stats::scoring::{
 };
 
 use self::pattern::InputPattern;
-use super::archive::SetOptions;
+use super::archive::{self, SetOptions};
 use super::fleet::{OptionText, flag_value, number_value, option_text, text_value};
 use super::search::{SearchPlan, common};
 use super::{
@@ -172,7 +172,7 @@ impl SearchProgram for PsiblastOptions {
         let PsiblastOptions { common, psi, composition, .. } = self;
         let matrix = self.matrix.as_deref().map_or(MATRIX.to_owned(), to_text);
         let (_, threshold) = self.word_parameters(&matrix);
-        let mut set = SetOptions::default();
+        let mut set = SetOptions::of_task(archive::EVALUE, common.release);
         set.real("InclusionThreshold", psi.inclusion_ethresh);
         set.integer("PseudoCountWeight", psi.pseudocount);
         set.database_size(&common.database);

@@ -9,6 +9,7 @@ use crate::letters::PositivePairs;
 use crate::model::{Output2, QueryResult, ReportSetup, SubjectSource};
 use crate::names::SubjectNames;
 use crate::number;
+use crate::order;
 use crate::pair::AlignmentRows;
 use crate::xml::{masked_query, six_digits};
 
@@ -51,12 +52,15 @@ pub fn subject_block(
     writer.open_list("hsps");
     let positives = PositivePairs::for_xml(setup.params);
     for (i, alignment) in hit.alignments.iter().enumerate() {
-        let pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
         writer.open_item("Hsp");
-        write_scores(i + 1, (alignment, &pair), &mut writer);
-        match format.lacks_sequences {
-            true => write_lost_rows(&mut writer)?,
-            false => write_rows(query, (alignment, &pair), &positives, &mut writer)?,
+        if format.lacks_sequences {
+            let matches = order::count_matches(setup, query, source, hit.oid, alignment)?;
+            write_scores(i + 1, alignment, matches.identities, &mut writer);
+            write_lost_rows(&mut writer)?;
+        } else {
+            let pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
+            write_scores(i + 1, alignment, pair.identities, &mut writer);
+            write_rows(query, (alignment, &pair), &positives, &mut writer)?;
         }
         writer.close_item("Hsp");
     }
@@ -65,12 +69,12 @@ pub fn subject_block(
     Ok(())
 }
 
-fn write_scores(rank: usize, (alignment, pair): (&Alignment, &AlignmentRows), writer: &mut Writer) {
+fn write_scores(rank: usize, alignment: &Alignment, identities: usize, writer: &mut Writer) {
     writer.value("num", rank);
     writer.value("bit-score", six_digits(alignment.bit_score));
     writer.value("score", alignment.score);
     writer.value("evalue", six_digits(number::stored_evalue(alignment.evalue)));
-    writer.value("identity", pair.identities);
+    writer.value("identity", identities);
 }
 
 /// Writes what BLAST+ shows of an alignment whose sequences it has lost.
