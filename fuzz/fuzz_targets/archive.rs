@@ -1,7 +1,7 @@
-//! Reads arbitrary bytes as BLAST archives, text or binary.
+//! Reads arbitrary bytes as BLAST archives and as search strategies, text or binary.
 #![no_main]
 
-use fleetblast_report::archive_reader::read_next;
+use fleetblast_report::archive_reader::{read_next, read_strategy};
 use fleetblast_seq::asn::{AsnBinaryReader, AsnTextReader};
 use libfuzzer_sys::fuzz_target;
 
@@ -10,4 +10,6 @@ fuzz_target!(|bytes: &[u8]| {
     while let Ok(Some(_)) = read_next(&mut text) {}
     let mut binary = AsnBinaryReader::new(bytes);
     while let Ok(Some(_)) = read_next(&mut binary) {}
+    let _ = read_strategy(&mut AsnTextReader::new(bytes));
+    let _ = read_strategy(&mut AsnBinaryReader::new(bytes));
 });

@@ -41,6 +41,8 @@ pub mod report;
 mod search_programs;
 pub mod simulate;
 mod sites;
+mod stored_search;
+mod strategy;
 mod stream_number;
 mod taxa;
 pub mod terminal;

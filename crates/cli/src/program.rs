@@ -60,6 +60,7 @@ use crate::report;
 use crate::search_programs::{SEARCH_PROGRAMS, SearchEntry};
 use crate::simulate;
 use crate::sites::{self, SiteRole};
+use crate::strategy::ImportedSearch;
 use crate::terminal::Progress;
 use crate::wrap;
 
@@ -221,7 +222,16 @@ fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
                 return aside(error);
             }
             match command.run {
-                Work::Search(read) => search(&command.program, &*read(&given), &given, &aside),
+                Work::Search(read) => {
+                    let imported = ImportedSearch::read(&command.program, arguments, &given);
+                    let imported = match imported {
+                        Ok(imported) => imported,
+                        Err(error) => return aside(error),
+                    };
+                    let given = imported.as_ref().map_or(&given, |imported| &imported.given);
+                    let program = read(given);
+                    search((&command.program, given), &*program, imported.as_ref(), &aside)
+                }
                 Work::Together(run) => run(&given, &aside),
                 Work::Wrapping(run) => run(&given, &wrapped, &aside),
                 Work::Alone(run) => run(&given),
@@ -386,9 +396,9 @@ fn refuse_unrepeatable(program: &dyn SearchProgram) -> Result<(), Error> {
 /// Runs a search. Each of the processes that were started together calls either this function or
 /// `refuse`.
 fn search(
-    table: &Program,
+    (table, given): (&Program, &GivenOptions),
     program: &dyn SearchProgram,
-    given: &GivenOptions,
+    imported: Option<&ImportedSearch>,
     refuse: &Refuse,
 ) -> Result<(), Error> {
     // This check comes before signals are caught, which would promise that the job can be resumed.
@@ -401,7 +411,8 @@ fn search(
         Ok(drain) => drain,
         Err(error) => return refuse(error),
     };
-    let (mut warnings, environment) = (Vec::new(), ProcessEnvironment::current());
+    let mut warnings = imported.map_or(Vec::new(), |imported| imported.warnings.clone());
+    let environment = ProcessEnvironment::current();
     let site = match sites::SiteRole::from_options(program, (table, given), &environment) {
         Ok(Some(SiteRole::Storage(storage))) => {
             let when = program.common().resources.progress;
@@ -414,7 +425,10 @@ fn search(
         Err(error) => return refuse(error),
     };
     let plan = plan::plan(program, &environment, &mut warnings);
-    let plan = plan.and_then(|plan| {
+    let plan = plan.and_then(|mut plan| {
+        if let Some(imported) = imported {
+            imported.complete(&mut plan, &mut warnings)?;
+        }
         let metadata = plan::metadata(table, program, given, &environment, plan.report.format)?;
         // Checked before another site receives any data. A dry run (`-plan`) reads no queries.
         if metadata.is_some() || site.is_some() || plan.fleet.dry_run {

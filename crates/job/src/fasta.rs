@@ -1,6 +1,6 @@
 //! Opens and reads FASTA, and converts its errors to those of BLAST+.
 
-use std::io::BufRead;
+use std::io::{BufRead, Cursor};
 use std::path::Path;
 
 use fleetblast_db::SequenceKind;
@@ -29,6 +29,9 @@ pub fn open_input<'a>(
     if *source == Source::Stdin {
         standard::input().map_err(|error| Error::query(format_args!("standard input: {error}")))?;
     }
+    if let Source::Text(text) = source {
+        return Ok((Box::new(Cursor::new(text.clone())), None));
+    }
     let warn = |text: &str| audience.warn(text);
     input::open_input_with_version(path(source), warn)
         .map_err(|error| Error::new(exit::INPUT, error.to_string()))
@@ -50,11 +53,12 @@ pub fn reader<R: BufRead>(
     fasta::Reader::new(input, path(source), options)
 }
 
-/// Returns the path of a source; `-` for standard input.
+/// Returns the path of a source for messages; `-` for standard input.
 pub fn path(source: &Source) -> &Path {
     match source {
         Source::Stdin => Path::new("-"),
         Source::File(path) => path,
+        Source::Text(_) => Path::new("search strategy"),
     }
 }
 

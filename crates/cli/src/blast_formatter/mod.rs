@@ -10,8 +10,7 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Destination, Format, Plan};
 use fleetblast_job::{ArchiveReport, ArchivedSearch, SubjectDatabase};
 use fleetblast_report::archive_reader::{self, StoredArchive, StoredObject};
-use fleetblast_seq::asn::ber::tag;
-use fleetblast_seq::asn::{AsnBinaryReader, AsnError, AsnReader, AsnTextReader};
+use fleetblast_seq::asn::{AsnError, AsnReader};
 
 use crate::messages::{complain, say};
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
@@ -20,6 +19,7 @@ use crate::options::parse::{self, GivenOptions, Request};
 use crate::options::usage::ProgramName;
 use crate::plan::{self, ProcessEnvironment};
 use crate::search_programs;
+use crate::stored_search::asn_reader;
 use crate::terminal::{Progress, ProgressMode};
 
 /// BLAST+'s message for a file that is no archive.
@@ -85,18 +85,13 @@ struct Archives<'a> {
 }
 
 impl<'a> Archives<'a> {
-    /// Recognizes ASN.1 in BER by its first byte, as BLAST+ does.
     fn new(file: File, path: &'a OsString) -> Result<Archives<'a>, Error> {
         let mut input = BufReader::new(file);
         let first = match input.fill_buf() {
             Ok(bytes) => bytes.first().copied(),
             Err(error) => return Err(invalid(path, &error.to_string())),
         };
-        let reader: Box<dyn AsnReader> = match first {
-            Some(tag::SEQUENCE) => Box::new(AsnBinaryReader::new(input)),
-            _ => Box::new(AsnTextReader::new(input)),
-        };
-        Ok(Archives { reader, path })
+        Ok(Archives { reader: asn_reader(input, first), path })
     }
 
     /// Reads the next archive, and prints the messages of its search.
@@ -137,9 +132,9 @@ fn invalid(path: &OsStr, why: &str) -> Error {
 /// Plans the stored search with the report options of this run. Prints BLAST+'s warnings about the
 /// options, which it repeats for each archive.
 fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Error> {
-    let what = format!("archives of {} ({})", archive.program, archive.service);
+    let what = format!("archives of {} ({})", archive.request.program, archive.request.service);
     let unsupported = || Error::unsupported(BLAST_FORMATTER.name, &what);
-    let program = match (archive.service.as_str(), archive.program.as_str()) {
+    let program = match (archive.request.service.as_str(), archive.request.program.as_str()) {
         ("plain" | "megablast", program) => program,
         ("psi", "blastp") => "psiblast",
         _ => return Err(unsupported()),

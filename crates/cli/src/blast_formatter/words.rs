@@ -4,13 +4,13 @@ use std::ffi::OsString;
 
 use fleetblast_engine::params::CompositionMode;
 use fleetblast_job::error::Error;
-use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
 use fleetblast_report::archive_reader::{StoredArchive, StoredSubjects};
 
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
 use crate::options::search::formatting::FormattingOptions;
 use crate::options::spec::Program;
 use crate::plan::format::FormatChoice;
+use crate::stored_search::{RESTORED, Stored, search_options};
 
 /// Number of subjects above which BLAST+ shows as many as the search kept.
 const USUAL_HITLIST: usize = 500;
@@ -49,77 +49,6 @@ const WITHOUT_EFFECT: [&str; 29] = [
     "Web_StepNumber",
 ];
 
-/// Stored options that are restored.
-const RESTORED: [&str; 30] = [
-    "CompositionBasedStats",
-    "DbFilteringAlgorithmId",
-    "DbGeneticCode",
-    "DustFiltering",
-    "DustFilteringLevel",
-    "DustFilteringLinker",
-    "DustFilteringWindow",
-    "EvalueThreshold",
-    "GapExtensionCost",
-    "GapExtnAlgorithm",
-    "GapOpeningCost",
-    "HitlistSize",
-    "LongestIntronLength",
-    "MBTemplateLength",
-    "MaskAtHash",
-    "MatchReward",
-    "MatrixName",
-    "MismatchPenalty",
-    "QueryGeneticCode",
-    "SegFiltering",
-    "SegFilteringHicut",
-    "SegFilteringLocut",
-    "SegFilteringWindow",
-    "SmithWatermanMode",
-    "SubjectMaskingType",
-    "SumStatistics",
-    "UngappedMode",
-    "WindowSize",
-    "WordSize",
-    "WordThreshold",
-];
-
-/// The options of a stored search.
-struct Stored<'a>(&'a [ArchiveOption]);
-
-impl Stored<'_> {
-    fn value(&self, name: &str) -> Option<&OptionValue> {
-        self.0.iter().find(|option| option.name == name).map(|option| &option.value)
-    }
-
-    fn integer(&self, name: &str) -> Option<i64> {
-        match self.value(name)? {
-            OptionValue::Integer(number) | OptionValue::BigInteger(number) => Some(*number),
-            _ => None,
-        }
-    }
-
-    fn real(&self, name: &str) -> Option<f64> {
-        match self.value(name)? {
-            OptionValue::Real(number) | OptionValue::Evalue(number) => Some(*number),
-            _ => None,
-        }
-    }
-
-    fn boolean(&self, name: &str) -> Option<bool> {
-        match self.value(name)? {
-            OptionValue::Boolean(value) => Some(*value),
-            _ => None,
-        }
-    }
-
-    fn text(&self, name: &str) -> Option<&str> {
-        match self.value(name)? {
-            OptionValue::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-}
-
 /// Returns the arguments with which the stored search would be run, and its report be formatted.
 ///
 /// # Errors
@@ -129,23 +58,23 @@ pub fn search_words(
     options: &FormatterOptions,
     program: &Program,
 ) -> Result<Vec<OsString>, Error> {
-    let StoredSubjects::Database(names) = &archive.subjects else {
+    let StoredSubjects::Database(names) = &archive.request.subjects else {
         let what = "archives of searches with -subject";
         return Err(Error::unsupported(BLAST_FORMATTER.name, what));
     };
     let is_known = |name: &str| RESTORED.contains(&name) || WITHOUT_EFFECT.contains(&name);
-    if let Some(option) = archive.options.iter().find(|option| !is_known(&option.name)) {
+    if let Some(option) = archive.request.options.iter().find(|option| !is_known(&option.name)) {
         let what = format_args!("archives of searches with the option {}", option.name);
         return Err(Error::unsupported(BLAST_FORMATTER.name, what));
     }
-    let stored = Stored(&archive.options);
+    let stored = Stored(&archive.request.options);
     let mut words = vec![
         "-db".to_owned(),
         String::from_utf8_lossy(names).into_owned(),
         "-num_threads".to_owned(),
         "1".to_owned(),
     ];
-    words.extend(search_options(archive, &stored, program));
+    words.extend(search_options(&archive.request, &stored, program));
     let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     words.extend(report_options(&options.formatting, &Limits::new(options, &stored)));
     words.extend([OsString::from("-out"), options.out.clone()]);
@@ -158,79 +87,8 @@ pub fn search_words(
 /// Returns the mode of composition-based statistics as stored. BLAST+ stores and shows it also
 /// where the matrix IDENTITY rules it out.
 pub fn stored_composition(archive: &StoredArchive) -> CompositionMode {
-    let number = Stored(&archive.options).integer("CompositionBasedStats");
+    let number = Stored(&archive.request.options).integer("CompositionBasedStats");
     number.and_then(CompositionMode::from_number).unwrap_or(CompositionMode::Off)
-}
-
-fn search_options(archive: &StoredArchive, stored: &Stored<'_>, program: &Program) -> Vec<String> {
-    let mut words = Vec::new();
-    // BLAST+ sets gap costs of a matrix also for tblastx, which has no gaps, and archives of other
-    // releases may have options that the program lacks.
-    let mut add = |name: &str, value: Option<String>| {
-        let value = value.filter(|_| program.find(name).is_some());
-        words.extend(value.map(|value| [format!("-{name}"), value]).into_iter().flatten());
-    };
-    let integers = [
-        ("gapopen", "GapOpeningCost"),
-        ("gapextend", "GapExtensionCost"),
-        ("word_size", "WordSize"),
-        ("threshold", "WordThreshold"),
-        ("window_size", "WindowSize"),
-        ("comp_based_stats", "CompositionBasedStats"),
-        ("max_intron_length", "LongestIntronLength"),
-        ("query_gencode", "QueryGeneticCode"),
-        ("db_gencode", "DbGeneticCode"),
-        ("reward", "MatchReward"),
-        ("penalty", "MismatchPenalty"),
-    ];
-    for (option, name) in integers {
-        add(option, stored.integer(name).map(|number| number.to_string()));
-    }
-    add("evalue", stored.real("EvalueThreshold").map(|evalue| format!("{evalue:e}")));
-    add("matrix", stored.text("MatrixName").map(str::to_owned));
-    for (option, name) in [("soft_masking", "MaskAtHash"), ("sum_stats", "SumStatistics")] {
-        add(option, stored.boolean(name).map(|value| value.to_string()));
-    }
-    // Tasks for short queries set the filters of all programs. The searched range of the queries
-    // and masks by name are not restored, as in BLAST+.
-    match archive.program.as_str() {
-        "blastn" => add("dust", filter(stored, "Dust", ["Level", "Window", "Linker"])),
-        _ => add("seg", filter(stored, "Seg", ["Window", "Locut", "Hicut"])),
-    }
-    let mask = stored.integer("DbFilteringAlgorithmId").map(|number| number.to_string());
-    let is_hard = stored.integer("SubjectMaskingType") == Some(2);
-    add(if is_hard { "db_hard_mask" } else { "db_soft_mask" }, mask);
-    add("num_iterations", archive.iteration().map(|number| number.to_string()));
-    if archive.program == "blastn" {
-        let has_template = stored.integer("MBTemplateLength").is_some_and(|length| length > 0);
-        let task = match archive.service.as_str() {
-            "megablast" if has_template => "dc-megablast",
-            "megablast" => "megablast",
-            _ => "blastn",
-        };
-        add("task", Some(task.to_owned()));
-    }
-    let flags = [
-        ("-ungapped", stored.boolean("UngappedMode") == Some(true)),
-        ("-use_sw_tback", stored.boolean("SmithWatermanMode") == Some(true)),
-        ("-no_greedy", stored.integer("GapExtnAlgorithm") == Some(0)),
-    ];
-    words.extend(flags.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).to_owned()));
-    words
-}
-
-/// Returns the value of the option for a filter of queries.
-fn filter(stored: &Stored<'_>, filter: &str, parts: [&str; 3]) -> Option<String> {
-    let number = |part: &str| {
-        let name = format!("{filter}Filtering{part}");
-        let integer = stored.integer(&name).map(|number| number.to_string());
-        integer.or_else(|| stored.real(&name).map(|number| number.to_string()))
-    };
-    if let [Some(first), Some(second), Some(third)] = parts.map(number) {
-        return Some(format!("{first} {second} {third}"));
-    }
-    let is_used = stored.boolean(&format!("{filter}Filtering"))?;
-    Some(if is_used { "yes" } else { "no" }.to_owned())
 }
 
 /// The limits of a report that depend on the number of subjects that the search kept
@@ -279,7 +137,7 @@ pub fn warns_of_few(archive: &StoredArchive, options: &FormatterOptions) -> bool
     let FormattingOptions { num_descriptions, num_alignments, max_target_seqs, .. } =
         options.formatting;
     let given = [num_descriptions, num_alignments, max_target_seqs];
-    let kept = Stored(&archive.options).integer("HitlistSize");
+    let kept = Stored(&archive.request.options).integer("HitlistSize");
     is_text(options) && given == [None; 3] && kept.is_some_and(|kept| kept < 5)
 }
 

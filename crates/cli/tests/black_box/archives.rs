@@ -177,3 +177,29 @@ fn blast_formatter_refuses_what_is_no_whole_archive_of_the_database() {
     assert!(error.contains("does not support -outfmt 11 yet"), "{error}");
     assert!(output.stdout.is_empty());
 }
+
+#[test]
+fn strategies_are_imported_or_refused() {
+    let dir = inputs();
+    let path = dir.path();
+    let common = ["-query", "q.fa", "-db", "db", "-out", "r", "-export_search_strategy", "s"];
+    let written = run(path, &[&["blastp"], &common[..]].concat());
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    fs::write(path.join("bad"), "garbage").expect("a file");
+    let import = |program: &str, more: &[&str]| {
+        let output = run(path, &[&[program, "-import_search_strategy"], more].concat());
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let warning = "Warning: [blastp] mt_mode cannot be overridden when using a search strategy\n";
+    assert_eq!(import("blastp", &["s", "-outfmt", "6"]), (Some(0), warning.to_owned()));
+    for (program, more, message) in [
+        ("blastp", &["bad"][..], "BLAST query/options error: Failed to read search strategy"),
+        ("blastp", &["none"], "Argument \"import_search_strategy\". File is not accessible"),
+        ("blastn", &["s"], "does not support a search strategy of blastp (plain)"),
+        ("blastp", &["s", "-ranks", "3"], "-ranks with -import_search_strategy"),
+        ("blastp", &["s", "-outfmt", "11"], "-outfmt 11 with -import_search_strategy"),
+    ] {
+        let (code, text) = import(program, more);
+        assert!(code == Some(1) && text.contains(message), "{program} {more:?}: {text}");
+    }
+}

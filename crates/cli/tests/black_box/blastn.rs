@@ -344,7 +344,6 @@ fn what_is_not_supported_is_refused_by_name() {
     let fixture = fixture();
     let lines = [
         ("-remote", "-remote"),
-        ("-import_search_strategy|x", "-import_search_strategy"),
         ("-filtering_db|db|-metadata_out|m", "-filtering_db with -metadata_out"),
         ("-task|rmblastn", "-task rmblastn"),
         ("-use_index|true", "-use_index true"),

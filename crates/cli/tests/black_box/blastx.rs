@@ -207,7 +207,6 @@ fn what_is_not_supported_is_refused_by_name() {
     let fixture = fixture();
     let lines = [
         ("-remote".to_owned(), "-remote"),
-        ("-import_search_strategy|x".to_owned(), "-import_search_strategy"),
         ("-ipglist|x".to_owned(), "-ipglist"),
         ("-outfmt|13".to_owned(), "-outfmt 13"),
         ("-use_sw_tback".to_owned(), "-use_sw_tback"),

@@ -179,7 +179,6 @@ fn what_is_not_supported_is_refused_by_name() {
     let fixture = fixture();
     let lines = [
         ("-remote".to_owned(), "-remote"),
-        ("-import_search_strategy|x".to_owned(), "-import_search_strategy"),
         ("-in_pssm|x|-ungapped".to_owned(), "-ungapped with -in_pssm"),
         ("-outfmt|13".to_owned(), "-outfmt 13"),
         ("-use_sw_tback|-ungapped|-comp_based_stats|F".to_owned(), "-use_sw_tback with -ungapped"),

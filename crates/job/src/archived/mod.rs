@@ -78,7 +78,7 @@ impl ArchiveReport {
                 hits.iter_mut().for_each(|hits| hits.truncate(plan.report.num_alignments));
             }
             self.queries += block.records.len();
-            match archive.iteration() {
+            match archive.request.iteration() {
                 Some(number) => {
                     let output = &mut self.output;
                     write_iteration(&mut reporter, (&block, &hits, number), output, audience)?;

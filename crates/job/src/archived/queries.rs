@@ -23,7 +23,7 @@ pub(super) fn prepare_queries(
     engine: &Search,
     before: usize,
 ) -> Result<PreparedBlock, Error> {
-    let stored = match &archive.queries {
+    let stored = match &archive.request.queries {
         StoredQueries::Sequences(stored) => stored.as_slice(),
         StoredQueries::Pssm(query) => std::slice::from_ref(query),
         StoredQueries::Locations => {
@@ -76,7 +76,7 @@ fn prepare(record: &QueryRecord, archive: &StoredArchive, engine: &Search) -> Qu
         context.search_space = archive.search_space;
         context.length_adjustment = i32::try_from(archive.length_adjustment).unwrap_or(i32::MAX);
     }
-    if matches!(archive.queries, StoredQueries::Pssm(_))
+    if matches!(archive.request.queries, StoredQueries::Pssm(_))
         && let [Some(ungapped), Some(gapped)] = [archive.ungapped(), archive.gapped()]
     {
         query.pssm = Some(Arc::new(Pssm::of_statistics(ungapped, gapped)));
@@ -97,12 +97,12 @@ fn archived_query(
     };
     let masks = masks.iter().flat_map(of_frame);
     let length = query.letters.len();
-    let searched = archive.searched_range.clone().map_or(length, |range| {
+    let searched = archive.searched_range().map_or(length, |range| {
         (range.end as usize).min(length).saturating_sub(range.start as usize)
     });
     ArchivedQuery {
         parameters: archive.parameters,
-        is_of_psiblast: archive.iteration().is_some(),
+        is_of_psiblast: archive.request.iteration().is_some(),
         masks: masks.collect(),
         has_own_masks,
         searched_length: searched,

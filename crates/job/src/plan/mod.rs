@@ -41,6 +41,8 @@ pub enum Source {
     Stdin,
     /// A file. The caller has opened it once, to check that it can be read.
     File(PathBuf),
+    /// The contents themselves, which come from a search strategy.
+    Text(Vec<u8>),
 }
 
 /// Destination of a report.

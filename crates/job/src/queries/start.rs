@@ -27,6 +27,7 @@ pub fn read_leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>>
 pub fn is_seekable(source: &Source) -> bool {
     match source {
         Source::Stdin => rustix::fs::seek(std::io::stdin(), SeekFrom::Current(0)).is_ok(),
+        Source::Text(_) => true,
         Source::File(path) => {
             // A pipe must not be opened a second time: its writer would see another reader, which
             // closes at once.

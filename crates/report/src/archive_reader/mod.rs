@@ -17,6 +17,8 @@ use crate::archive_options::{ArchiveOption, OptionValue};
 
 /// ASN.1 type of an archive.
 pub const ARCHIVE_TYPE: &str = "Blast4-archive";
+/// ASN.1 type of a search strategy.
+pub const STRATEGY_TYPE: &str = "Blast4-request";
 
 const ARCHIVE: &[&str; 3] = &["request", "results", "messages"];
 const MESSAGE: &[&str; 2] = &["code", "message"];
@@ -81,9 +83,9 @@ const FRAMES: &[&str; 7] = &["notset", "plus1", "plus2", "plus3", "minus1", "min
 
 type Result<T> = std::result::Result<T, Malformed>;
 
-/// An archive: a batch of queries, its search and the results.
+/// A search strategy, or the request of an archive: a batch of queries and its search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StoredArchive {
+pub struct StoredRequest {
     /// The program, such as `blastp`.
     pub program: String,
     /// The kind of search, such as `megablast`.
@@ -94,14 +96,36 @@ pub struct StoredArchive {
     pub subjects: StoredSubjects,
     /// The options of the search.
     pub options: Vec<ArchiveOption>,
+    /// The first position and the last of the searched range of the queries; `None` for whole
+    /// queries.
+    pub searched_range: Option<(u32, u32)>,
+}
+
+impl StoredRequest {
+    /// Returns the number of the iteration of psiblast, from 1; `None` for other searches.
+    pub fn iteration(&self) -> Option<usize> {
+        if self.service != "psi" {
+            return None;
+        }
+        let found = self.options.iter().find(|option| option.name == "Web_StepNumber");
+        match found.map(|option| &option.value) {
+            Some(OptionValue::Integer(number)) => usize::try_from(*number).ok(),
+            _ => Some(1),
+        }
+    }
+}
+
+/// An archive: a batch of queries, its search and the results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredArchive {
+    /// The queries and their search.
+    pub request: StoredRequest,
     /// All alignments, in their order.
     pub alignments: Vec<StoredAlignment>,
     /// Masks of queries.
     pub masks: Vec<StoredMask>,
     /// λ, K and H of ungapped and of gapped alignments; -1 for unknown ones.
     pub parameters: [[f64; 3]; 2],
-    /// The searched range of the queries, 0-based and half-open; `None` for whole queries.
-    pub searched_range: Option<Range<u32>>,
     /// The effective search space.
     pub search_space: i64,
     /// The length adjustment.
@@ -119,16 +143,9 @@ impl StoredArchive {
         known_parameters(self.parameters[1])
     }
 
-    /// Returns the number of the iteration of psiblast, from 1; `None` for other searches.
-    pub fn iteration(&self) -> Option<usize> {
-        if self.service != "psi" {
-            return None;
-        }
-        let found = self.options.iter().find(|option| option.name == "Web_StepNumber");
-        match found.map(|option| &option.value) {
-            Some(OptionValue::Integer(number)) => usize::try_from(*number).ok(),
-            _ => Some(1),
-        }
+    /// Returns the searched range of the queries, 0-based and half-open; `None` for whole queries.
+    pub fn searched_range(&self) -> Option<Range<u32>> {
+        self.request.searched_range.map(|(start, last)| start..last.saturating_add(1))
     }
 }
 
@@ -196,6 +213,21 @@ pub fn read_next(
     Ok(Some(StoredObject { messages, archive: archive(request, results)? }))
 }
 
+/// Reads a search strategy, the first one of the file.
+///
+/// # Errors
+/// The file cannot be read, or is no search strategy.
+pub fn read_strategy(
+    reader: &mut dyn AsnReader,
+) -> std::result::Result<StoredRequest, fleetblast_seq::asn::AsnError> {
+    reader.header(STRATEGY_TYPE)?;
+    let node = reader.value()?;
+    match request(&node)? {
+        Some(request) => Ok(request),
+        None => Ok(node.fail("a request that is no search")?),
+    }
+}
+
 /// Reads a message; `None` if BLAST+ does not print it (`CRemoteBlast::LoadFromArchive`).
 fn message(node: &Node) -> Result<Option<Vec<u8>>> {
     let [Some(code), Some(text)] = node.fields(MESSAGE)? else { return Ok(None) };
@@ -208,8 +240,8 @@ fn message(node: &Node) -> Result<Option<Vec<u8>>> {
     })
 }
 
-/// Reads the search of an archive and its results; `None` if the search failed.
-fn archive(request: &Node, results: &Node) -> Result<Option<Box<StoredArchive>>> {
+/// Reads a request; `None` if it is that of a failed search.
+fn request(request: &Node) -> Result<Option<StoredRequest>> {
     let [_, Some(body)] = request.fields(REQUEST)? else {
         return request.fail("a request without 'body'");
     };
@@ -230,6 +262,24 @@ fn archive(request: &Node, results: &Node) -> Result<Option<Box<StoredArchive>>>
             options.extend(option(node)?);
         }
     }
+    let end = |name: &str| {
+        let found = options.iter().find(|option| option.name == name)?;
+        let OptionValue::Integer(number) = found.value else { return None };
+        u32::try_from(number).ok()
+    };
+    Ok(Some(StoredRequest {
+        program: String::from_utf8_lossy(program.text()?).into_owned(),
+        service: String::from_utf8_lossy(service.text()?).into_owned(),
+        queries: read_queries(queries)?,
+        subjects: read_subjects(subject)?,
+        searched_range: end("RequiredStart").zip(end("RequiredEnd")),
+        options,
+    }))
+}
+
+/// Reads the search of an archive and its results; `None` if the search failed.
+fn archive(stored: &Node, results: &Node) -> Result<Option<Box<StoredArchive>>> {
+    let Some(request) = request(stored)? else { return Ok(None) };
     let [aligned, _, masks, blocks, statistics, ..] = results.fields(RESULTS)?;
     let alignments = list(aligned)?.iter().map(alignments::read).collect::<Result<Vec<_>>>()?;
     let masks = list(masks)?.iter().map(mask).collect::<Result<Vec<_>>>()?;
@@ -244,23 +294,11 @@ fn archive(request: &Node, results: &Node) -> Result<Option<Box<StoredArchive>>>
         let found = blocks.iter().find(|(_, gapped)| *gapped == of_gapped);
         found.map_or([-1.0; 3], |(parameters, _)| *parameters)
     };
-    let end = |name: &str| {
-        let found = options.iter().find(|option| option.name == name)?;
-        let OptionValue::Integer(number) = found.value else { return None };
-        u32::try_from(number).ok()
-    };
-    let searched_range = end("RequiredStart").zip(end("RequiredEnd"));
-    let searched_range = searched_range.map(|(start, last)| start..last.saturating_add(1));
     Ok(Some(Box::new(StoredArchive {
-        program: String::from_utf8_lossy(program.text()?).into_owned(),
-        service: String::from_utf8_lossy(service.text()?).into_owned(),
-        queries: read_queries(queries)?,
-        subjects: read_subjects(subject)?,
-        options,
+        request,
         alignments: alignments.concat(),
         masks: masks.concat(),
         parameters: [block(false), block(true)],
-        searched_range,
         search_space: statistic("Effective search space used:").unwrap_or(0),
         length_adjustment: statistic("Length adjustment:").unwrap_or(0),
     })))
@@ -315,7 +353,8 @@ fn option(node: &Node) -> Result<Option<ArchiveOption>> {
                 _ => OptionValue::BigIntegers(numbers),
             }
         }
-        "strand-type" => return Ok(None),
+        // No report depends on it, and strategies with it are refused.
+        "strand-type" => OptionValue::Text("strand".to_owned()),
         _ => return value.fail("an option of this kind is not supported"),
     };
     Ok(Some(ArchiveOption { name, value }))

@@ -13,8 +13,7 @@ pub const OPTIONS: &[OptionSpec] = &[IMPORT_SEARCH_STRATEGY.spec, EXPORT_SEARCH_
 pub const IMPORT_SEARCH_STRATEGY: Opt<OsString> =
     Opt::input("import_search_strategy", STRATEGY, &["Search strategy to use"])
         .label("filename")
-        .excludes(&["export_search_strategy"])
-        .unsupported();
+        .excludes(&["export_search_strategy"]);
 
 /// `-export_search_strategy`.
 pub const EXPORT_SEARCH_STRATEGY: Opt<OsString> = Opt::output(

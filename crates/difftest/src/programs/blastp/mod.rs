@@ -8,7 +8,7 @@ mod queries;
 use crate::error::{Error, Result};
 use crate::fasta::{self, Record};
 use crate::fixtures::listed::{self, Listing};
-use crate::fixtures::{Inputs, Molecule, rng_for};
+use crate::fixtures::{Inputs, Molecule, Recipe, rng_for};
 use crate::kind::MetadataKind;
 use crate::program::FullSearches;
 use crate::program::KilledSearch;
@@ -55,11 +55,28 @@ const LISTING: Listing =
 
 fn inputs(source: &Source) -> Result<Inputs> {
     let parents = Parents::from_source(source)?;
+    let mut databases = databases::all(source, &parents);
+    databases.push(strategies());
     Ok(Inputs {
         queries: queries::all(source, &parents),
         files: listed::files(databases::part(source).len()),
-        databases: databases::all(source, &parents),
+        databases,
     })
+}
+
+/// Returns a recipe that has BLAST+ export search strategies.
+fn strategies() -> Recipe {
+    let mut recipe = Recipe::new("beside_strategies", b">p\nMKVLAWGDEFHIRNPQSTYC\n".to_vec(), &[]);
+    let exports = [
+        ("db/strategy", "-query_loc 5-60 -max_hsps 1 -max_target_seqs 300"),
+        ("db/strategy_short", "-task blastp-short -max_target_seqs 3 -culling_limit 2"),
+    ];
+    recipe.before.extend(exports.map(|(name, options)| {
+        let fixed = ["-query", "q/one.fa", "-db", "db/part", "-out", "db/strategy_report"];
+        let export = ["-export_search_strategy", name];
+        ("blastp", fixed.into_iter().chain(export).chain(options.split(' ')).collect())
+    }));
+    recipe
 }
 
 fn kills(source: &Source) -> Result<KilledSearch> {

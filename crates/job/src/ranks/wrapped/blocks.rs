@@ -1,7 +1,7 @@
 //! Reads FASTA in blocks of whole queries. Does not parse the queries: the program that receives
 //! them does.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 
 use fleetblast_fleet::payload::Weight;
 use fleetblast_seq::input::{FileVersion, UnchangedFile};
@@ -63,6 +63,7 @@ impl FastaBlocks {
                 let version = file.version();
                 (Box::new(file), version)
             }
+            Source::Text(text) => (Box::new(Cursor::new(text.clone())), None),
         };
         let source = BufReader::with_capacity(BUFFER, source);
         let mut blocks = FastaBlocks {
