@@ -7,9 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_report::archive_reader::StoredRequest;
 
 use super::{OVERRIDING, SUBJECTS};
+use crate::options::constraint::Kind;
 use crate::options::parse::GivenOptions;
 use crate::options::search::strategy::IMPORT_SEARCH_STRATEGY;
-use crate::options::spec::{Group, Kind, OptionSpec, Program};
+use crate::options::spec::{Group, OptionSpec, Program};
 use crate::stored_search::Stored;
 
 /// Options of [`OVERRIDING`] and [`SUBJECTS`] about which BLAST+ warns. It uses those of the report

@@ -355,7 +355,6 @@ fn what_is_not_supported_is_refused_by_name() {
         ("-gapopen|2147483647|-gapextend|1000000000", "-gapopen 2147483647"),
         ("-task|blastn|-gapopen|9|-gapextend|16777217", "-gapextend 16777217"),
         ("-ungapped|-gapopen|16777217|-gapextend|5", "-gapopen 16777217"),
-        ("-outfmt|13", "-outfmt 13"),
     ];
     for (line, name) in lines {
         let line = Fixture::words(&format!("-query|q.fa|-db|db|{line}"));

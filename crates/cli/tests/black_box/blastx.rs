@@ -208,7 +208,6 @@ fn what_is_not_supported_is_refused_by_name() {
     let lines = [
         ("-remote".to_owned(), "-remote"),
         ("-ipglist|x".to_owned(), "-ipglist"),
-        ("-outfmt|13".to_owned(), "-outfmt 13"),
         ("-use_sw_tback".to_owned(), "-use_sw_tback"),
     ];
     for (line, name) in lines {

@@ -180,7 +180,6 @@ fn what_is_not_supported_is_refused_by_name() {
     let lines = [
         ("-remote".to_owned(), "-remote"),
         ("-in_pssm|x|-ungapped".to_owned(), "-ungapped with -in_pssm"),
-        ("-outfmt|13".to_owned(), "-outfmt 13"),
         ("-use_sw_tback|-ungapped|-comp_based_stats|F".to_owned(), "-use_sw_tback with -ungapped"),
         ("-use_sw_tback|-in_pssm|x".to_owned(), "-use_sw_tback with -in_pssm"),
         ("-use_sw_tback|-sum_stats|false".to_owned(), "-use_sw_tback without linked HSPs"),
