@@ -29,12 +29,13 @@ pub fn sequence_id(query: &QueryResult) -> SeqId {
 /// Returns the query's identifiers in the tabular formats: the parsed ones, or else the first word
 /// of its title.
 pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
-    if !query.ids.is_empty() {
-        return query.ids.to_vec();
-    }
+    // Without parsing, the identifiers of an archive may still be parsed ones; BLAST+ shows those
+    // that are not local.
+    let is_local = matches!(query.ids, [] | [SeqId::Local(_)]);
     match first_word(query.title) {
-        word if !parse_deflines && !word.is_empty() => vec![local(word.to_vec())],
-        _ => vec![generated_id(query)],
+        word if is_local && !parse_deflines && !word.is_empty() => vec![local(word.to_vec())],
+        _ if query.ids.is_empty() => vec![generated_id(query)],
+        _ => query.ids.to_vec(),
     }
 }
 

@@ -114,6 +114,8 @@ impl Limits {
                     alignments: Some(kept / 2),
                     ignores_others: true,
                 },
+                // As below.
+                (Some(0), Some(0)) => Self { alignments: Some(1), ..limits },
                 _ => limits,
             },
             Some(kept) if options.max_target_seqs.is_none() => {

@@ -87,7 +87,7 @@ impl<'a> HitReader<'a> {
                     SeqId::Gi(_) => {
                         lookup.oids_of_id(&id.accession(), &mut database.oid_cursor())?
                     }
-                    _ => lookup.oids_of_key(&lookup.key_of_typed_id(&id.accession_version()))?,
+                    _ => lookup.oids_of_stored_id(id)?,
                 };
                 self.lookup = Some(lookup);
                 oids.first().copied()
