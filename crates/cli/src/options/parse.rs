@@ -53,7 +53,7 @@ const LOGFILE: &str = "logfile";
 
 /// Programs whose messages go to the file of `-logfile`. The help of the database programs has the
 /// option, that of the others does not.
-const LOGGING: [&str; 10] = [
+const LOGGING: [&str; 9] = [
     "blast_formatter",
     "blastdb_aliastool",
     "blastdbcmd",
@@ -61,7 +61,6 @@ const LOGGING: [&str; 10] = [
     "blastp",
     "blastx",
     "makeblastdb",
-    "psiblast",
     "tblastn",
     "tblastx",
 ];

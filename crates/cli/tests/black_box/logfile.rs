@@ -5,7 +5,7 @@ use std::fs;
 use crate::common::{Fixture, complaint};
 
 /// Command lines, whose words are separated by `|`; the first word is the program.
-const LINES: [&str; 17] = [
+const LINES: [&str; 16] = [
     "blastp|-query|odd.fa|-db|db|-outfmt|6|-logfile|log",
     "blastp|-query|odd.fa|-db|db|-outfmt|6|-max_target_seqs|2|-logfile=log",
     "blastp|-query|q.fa|-db|db|-outfmt|6|-logfile|new",
@@ -18,8 +18,7 @@ const LINES: [&str; 17] = [
     "blastp|-query|odd.fa|-db|db|-evalue|x|-logfile|log",
     "blastp|-nosuch|-logfile|log",
     "blastp|-logfile|new|-h",
-    "psiblast|-query|one.fa|-db|nosuch|-logfile|log",
-    "blast_formatter|-archive|nosuch|-logfile|log",
+    "blast_formatter|-foo|-logfile|log",
     "makeblastdb|-in|s.fa|-dbtype|prot|-foo|-logfile|log",
     "blastdbcmd|-db|db|-foo|-logfile|log",
     "blastdb_aliastool|-foo|-logfile|log",
