@@ -25,6 +25,7 @@ use crate::expand;
 use crate::generate;
 use crate::hint;
 use crate::keygen;
+use crate::logfile;
 use crate::makeblastdb;
 use crate::masker;
 use crate::memory;
@@ -352,6 +353,9 @@ fn parse(
         _ => (arguments, Vec::new()),
     };
     let program = &command.program;
+    if let Some(path) = parse::log_path(program, own) {
+        logfile::redirect(path);
+    }
     let release = match program.find(COMPAT.name()) {
         Some(_) => {
             let variable = std::env::var_os(compat::VARIABLE);

@@ -21,8 +21,14 @@ use crate::logfile::LogFile;
 use crate::options::blastdb_aliastool::{DBLIST_FILE, VDBLIST_FILE};
 use crate::text_file::read_text_file;
 
-/// The key of a list in an alias file, and the path of the list as the file states it.
-type ListEntry = (&'static str, OsString);
+/// A list in an alias file.
+struct ListEntry<'a> {
+    key: &'static str,
+    /// Path of the list as the alias file states it.
+    path: &'a OsStr,
+    /// Path at which the list is found while the alias is checked.
+    checked: &'a OsStr,
+}
 
 const GILIST: &str = "GILIST";
 
@@ -48,36 +54,12 @@ pub(super) fn create(options: &AliasOptions, log: &LogFile) -> Result<(), Error>
     let alias = Alias { out, kind: options.kind, title };
     let gis = options.gilist.as_deref().filter(|list| !list.is_empty());
     let gis = gis.map(|list| alias.binary_gi_list(list, log)).transpose()?;
-    let gis = gis.map(|list| (GILIST, list));
-    let text_list = |key, list: &OsStr| match list.is_empty() {
-        true => Ok(None),
-        false => require_file(list).map(|()| Some((key, list.to_owned()))),
-    };
-    let one = |db: &OsString| vec![db.as_bytes().to_vec()];
-    match (options, &options.db) {
-        (AliasOptions { dblist: Some(names), .. }, _) => {
-            // BLAST+ checks only these names, not those of -dblist_file.
-            let search = SearchPath::from_environment()?;
-            Database::open_to_describe(&names.to_string_lossy(), options.kind, &search)?;
-            alias.write(&split_at_blanks(names), GILIST, gis, log)?;
-        }
-        (AliasOptions { dblist_file: Some(path), .. }, _) => {
-            alias.write(&names_in_file(DBLIST_FILE.name(), path)?, GILIST, gis, log)?;
-        }
-        (AliasOptions { num_volumes: Some(count), .. }, _) => alias.write_volumes(*count, log)?,
-        (AliasOptions { gilist: Some(_), .. }, Some(db)) => {
-            alias.write(&one(db), GILIST, gis, log)?;
-        }
-        (AliasOptions { seqidlist: Some(list), .. }, Some(db)) => {
-            const KEY: &str = "SEQIDLIST";
-            alias.write(&one(db), KEY, text_list(KEY, list)?, log)?;
-        }
-        (AliasOptions { taxidlist: Some(list), .. }, Some(db)) => {
-            const KEY: &str = "TAXIDLIST";
-            alias.write(&one(db), KEY, text_list(KEY, list)?, log)?;
-        }
-        _ => {}
+    let made = write_alias(options, &alias, gis.as_ref().map(GiList::entry), log);
+    // An older alias would mean the new list.
+    if let Some(gis) = gis.filter(|_| made.is_ok() || !Path::new(&alias.path("al")).exists()) {
+        gis.place()?;
     }
+    made?;
     let names = match (&options.vdblist, &options.vdblist_file) {
         (Some(names), _) => split_at_blanks(names),
         (None, Some(path)) => names_in_file(VDBLIST_FILE.name(), path)?,
@@ -85,6 +67,74 @@ pub(super) fn create(options: &AliasOptions, log: &LogFile) -> Result<(), Error>
     };
     let joins = options.dblist.is_some() || options.dblist_file.is_some();
     alias.write_vdbs(&names, joins)
+}
+
+/// Writes the alias of the databases that the options name, if any. `gis` is the list of
+/// `-gilist`.
+fn write_alias(
+    options: &AliasOptions,
+    alias: &Alias<'_>,
+    gis: Option<ListEntry<'_>>,
+    log: &LogFile,
+) -> Result<(), Error> {
+    let text_list = |key, list| match OsStr::is_empty(list) {
+        true => Ok(None),
+        false => require_file(list).map(|()| Some(ListEntry { key, path: list, checked: list })),
+    };
+    let one = |db: &OsString| vec![db.as_bytes().to_vec()];
+    match (options, &options.db) {
+        (AliasOptions { dblist: Some(names), .. }, _) => {
+            // BLAST+ checks only these names, not those of -dblist_file.
+            let search = SearchPath::from_environment()?;
+            Database::open_to_describe(&names.to_string_lossy(), options.kind, &search)?;
+            alias.write(&split_at_blanks(names), GILIST, gis, log)
+        }
+        (AliasOptions { dblist_file: Some(path), .. }, _) => {
+            alias.write(&names_in_file(DBLIST_FILE.name(), path)?, GILIST, gis, log)
+        }
+        (AliasOptions { num_volumes: Some(count), .. }, _) => alias.write_volumes(*count, log),
+        (AliasOptions { gilist: Some(_), .. }, Some(db)) => alias.write(&one(db), GILIST, gis, log),
+        (AliasOptions { seqidlist: Some(list), .. }, Some(db)) => {
+            const KEY: &str = "SEQIDLIST";
+            alias.write(&one(db), KEY, text_list(KEY, list)?, log)
+        }
+        (AliasOptions { taxidlist: Some(list), .. }, Some(db)) => {
+            const KEY: &str = "TAXIDLIST";
+            alias.write(&one(db), KEY, text_list(KEY, list)?, log)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The binary list of `-gilist`.
+struct GiList {
+    /// Path of the list as the alias file states it.
+    path: OsString,
+    /// The complete list and its temporary path, if it does not have its final path yet.
+    unplaced: Option<(Output, OsString)>,
+}
+
+impl GiList {
+    fn entry(&self) -> ListEntry<'_> {
+        let checked = match &self.unplaced {
+            Some((_, temporary)) if is_beside_alias(Path::new(&self.path)) => temporary,
+            _ => &self.path,
+        };
+        ListEntry { key: GILIST, path: &self.path, checked }
+    }
+
+    /// Gives the list its final path.
+    fn place(self) -> Result<(), Error> {
+        self.unplaced.map_or(Ok(()), |(output, _)| output.commit())
+    }
+}
+
+/// Returns whether an alias beside `list` that states this path means this file: a relative path
+/// begins in the directory of the alias.
+fn is_beside_alias(list: &Path) -> bool {
+    let directory = list.parent().unwrap_or(Path::new(""));
+    let real = |directory: &Path| fs::canonicalize(directory.join(".")).ok();
+    real(&directory.join(directory)) == real(directory)
 }
 
 /// An alias to create.
@@ -120,7 +170,7 @@ impl Alias<'_> {
         &self,
         databases: &[Vec<u8>],
         key: &str,
-        list: Option<ListEntry>,
+        list: Option<ListEntry<'_>>,
         log: &LogFile,
     ) -> Result<(), Error> {
         let failed = || {
@@ -129,12 +179,15 @@ impl Alias<'_> {
         };
         let mut text = self.head();
         text.extend(names_line("DBLIST", databases));
-        if let Some((key, path)) = list {
-            text.extend([key.as_bytes(), b" ", path.as_bytes(), b"\n"].concat());
+        let mut checked = text.clone();
+        if let Some(ListEntry { key, path, checked: found }) = list {
+            let line = |path: &OsStr| [key.as_bytes(), b" ", path.as_bytes(), b"\n"].concat();
+            text.extend(line(path));
+            checked.extend(line(found));
         }
         let path = PathBuf::from(self.path("al"));
         let mut output = Output::open(&Destination::File(path.clone())).map_err(|_| failed())?;
-        let search = SearchPath::from_environment()?.with_planned_alias(&path, text.clone());
+        let search = SearchPath::from_environment()?.with_planned_alias(&path, checked);
         let name = self.out.to_string_lossy();
         let database = Database::open_to_describe(&name, self.kind, &search);
         let database = database.map_err(|_| failed())?;
@@ -201,15 +254,15 @@ impl Alias<'_> {
         write_file(&destination(&path), &text)
     }
 
-    /// Returns the path of the list of GIs in binary. A text list is converted to a file beside the
-    /// alias.
-    fn binary_gi_list(&self, list: &OsStr, log: &LogFile) -> Result<OsString, Error> {
+    /// Returns the list of GIs in binary. A text list is converted to a file beside the alias,
+    /// which the caller places.
+    fn binary_gi_list(&self, list: &OsStr, log: &LogFile) -> Result<GiList, Error> {
         require_file(list)?;
         let shown = list.to_string_lossy();
         let contents = read_whole_file(Path::new(list))
             .map_err(|error| Error::database(format_args!("{shown}: {error}")))?;
         if is_binary_number_list(&contents).map_err(Error::database)? {
-            return Ok(list.to_owned());
+            return Ok(GiList { path: list.to_owned(), unplaced: None });
         }
         let gis = gi_list::parse(&contents);
         let letter = self.kind.extension_letter();
@@ -217,8 +270,12 @@ impl Alias<'_> {
         let binary = path.to_string_lossy();
         let line = format!("Converted {} GIs from {shown} to binary format in {binary}", gis.len());
         log.write(line.as_bytes());
-        write_file(&destination(&path), &encode_gi_list(gis))?;
-        Ok(path)
+        let mut output = Output::open(&destination(&path))?;
+        output.write(&encode_gi_list(gis))?;
+        output.flush()?;
+        // A list that was written directly is in place.
+        let temporary = output.temporary_path().map_or_else(|| path.clone(), PathBuf::into);
+        Ok(GiList { path, unplaced: Some((output, temporary)) })
     }
 }
 

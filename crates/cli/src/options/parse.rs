@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::mem;
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_job::error::{Error, exit};
@@ -14,6 +15,7 @@ use super::number::{self, ValueParseError};
 use super::spec::{OptionSpec, Program};
 use super::usage::{self, ProgramName};
 use super::version::{self, VersionOption};
+use crate::logfile;
 use crate::messages::somebody_reads;
 
 /// Value of an option.
@@ -45,7 +47,24 @@ pub enum Request {
 
 /// Options of every BLAST+ program that its help does not show. FleetBLAST refuses them unless they
 /// are in the program's table.
-const HIDDEN: [&str; 3] = ["logfile", "conffile", "xmlhelp"];
+const HIDDEN: [&str; 3] = [LOGFILE, "conffile", "xmlhelp"];
+
+/// Option of every BLAST+ program for the file that messages are appended to.
+const LOGFILE: &str = "logfile";
+
+/// Programs whose messages go to the file of `-logfile`. The help of the database programs has the
+/// option, that of the others does not.
+const LOGGING: [&str; 9] = [
+    "blast_formatter",
+    "blastdb_aliastool",
+    "blastdbcmd",
+    "blastn",
+    "blastp",
+    "blastx",
+    "makeblastdb",
+    "tblastn",
+    "tblastx",
+];
 
 /// Option of every BLAST+ program that its help does not show: end after the arguments are checked.
 const DRY_RUN: &[u8] = b"dryrun";
@@ -74,9 +93,14 @@ impl Failure {
         let usage = usage::brief(program, name);
         let meant = meant.filter(|_| somebody_reads());
         let meant = meant.map_or(String::new(), |meant| format!("\nDid you mean -{meant}?"));
-        let message = format!(
-            "{usage}{rule}\n\n{cause}Error: {message}\nError:  (CArgException::{code}) {message}{meant}"
-        );
+        let message =
+            format!("{cause}Error: {message}\nError:  (CArgException::{code}) {message}{meant}");
+        // The file of -logfile gets no usage text.
+        let hint = "Error in command-line arguments. See error logs for more details.\n";
+        let message = match logfile::say_on_screen(&format!("{usage}{hint}{rule}\n\n")) {
+            true => message,
+            false => format!("{usage}{rule}\n\n{message}"),
+        };
         Error::new(exit::INPUT, message)
     }
 }
@@ -122,7 +146,7 @@ pub fn parse(
         return Ok(Request::Print(text));
     }
     let mut given = GivenOptions::new();
-    let (mut positional, mut is_dry) = (false, false);
+    let (mut positional, mut is_dry, mut is_logged) = (false, false, false);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let text = argument.as_bytes();
@@ -145,6 +169,14 @@ pub fn parse(
         let (key, attached) = split(&text[1..]);
         if key == DRY_RUN && program.is_of_blast() && attached.is_none() {
             is_dry = true;
+            continue;
+        }
+        if key == LOGFILE.as_bytes() && has_hidden_logfile(program) {
+            // Without a value, BLAST+ ignores the option.
+            let has_value = attached.is_some() || rest.next().is_some();
+            if has_value && mem::replace(&mut is_logged, true) {
+                return Err(report(repeated(LOGFILE)));
+            }
             continue;
         }
         let option = match option_named(program, key) {
@@ -174,8 +206,7 @@ pub fn parse(
         };
         let value = convert(&option, value).map_err(report)?;
         if given.insert(option.name, value).is_some() {
-            let message = format!("Argument with this name is defined already: {}", option.name);
-            return Err(report(Failure::new("eSynopsis", message)));
+            return Err(report(repeated(option.name)));
         }
     }
     check_ties(program, &given).map_err(report)?;
@@ -197,6 +228,27 @@ fn priority_text(program: &Program, name: ProgramName, arguments: &[OsString]) -
     }
     let first = arguments.first().is_some_and(|argument| argument == "--help");
     (name == ProgramName::FleetBlast && first).then(|| usage::full(program, name))
+}
+
+/// Returns the path of `-logfile`, which BLAST+ finds before it parses the arguments, if messages
+/// of the program go there.
+pub fn log_path<'a>(program: &Program, arguments: &'a [OsString]) -> Option<&'a OsStr> {
+    let is_option = |at: usize| split(arguments[at].as_bytes()).0 == b"-logfile";
+    let value = |at: usize| match split(arguments[at].as_bytes()).1 {
+        Some(value) => Some(OsStr::from_bytes(value)),
+        None => arguments.get(at + 1).map(OsString::as_os_str),
+    };
+    let mut paths = (0..arguments.len()).filter(|&at| is_option(at)).filter_map(value);
+    paths.next_back().filter(|path| !path.is_empty() && LOGGING.contains(&program.name))
+}
+
+/// Returns whether the program has `-logfile` though it is not in its table.
+fn has_hidden_logfile(program: &Program) -> bool {
+    LOGGING.contains(&program.name) && program.find(LOGFILE).is_none()
+}
+
+fn repeated(name: &str) -> Failure {
+    Failure::new("eSynopsis", format!("Argument with this name is defined already: {name}"))
 }
 
 /// Splits `NAME=VALUE` at the sign.

@@ -62,6 +62,7 @@ fn fixture() -> Option<Fixture> {
 /// Returns the files of a directory with their contents, without the digits of dates.
 fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.is_file());
     let file = |path: std::path::PathBuf| {
         let mut bytes = fs::read(&path).unwrap();
         if let Some(date) = bytes.strip_prefix(b"#\n# Alias file created ") {
@@ -99,6 +100,34 @@ fn files_and_messages_are_those_of_the_oracle() {
         let [wanted, found] = results;
         assert_eq!(wanted, found, "{line}");
     }
+}
+
+/// An older alias would mean a new list without a word. Without an older alias, BLAST+'s files
+/// are left.
+#[test]
+fn an_alias_that_fails_leaves_the_list_of_the_older_one() {
+    let Some(fixture) = fixture() else { return };
+    let ours = fixture.called(NAME);
+    fs::write(fixture.path().join("none"), "99\n").unwrap();
+    fs::create_dir(fixture.path().join("sub")).unwrap();
+    let run = |line: &str| fixture.run(&ours, &Fixture::words(line), &[]).status.code();
+    let line = "-db|x4|-gilist|gis|-out|made";
+    assert_eq!(run(line), Some(0));
+    let older = files(fixture.path());
+    for line in [
+        "-db|x4|-gilist|none|-out|made",
+        "-db|nosuch|-gilist|none|-out|made",
+        "-dblist|x4 nosuch|-gilist|none|-out|made|-dbtype|prot|-title|t",
+    ] {
+        assert_eq!(run(line), Some(2), "{line}");
+        assert_eq!(files(fixture.path()), older, "{line}");
+    }
+    assert_eq!(run("-db|x4|-gilist|none|-out|other"), Some(2));
+    assert!(fixture.path().join("other.p.gil").exists());
+    // The alias states a path that begins in its own directory, where there is no such list.
+    let there = fixture.path().join("x4").display().to_string();
+    assert_eq!(run(&format!("-db|{there}|-gilist|gis|-out|sub/made")), Some(2));
+    assert_eq!(run(&format!("-db|{there}|-gilist|gis|-out|./here")), Some(0));
 }
 
 #[test]

@@ -70,6 +70,7 @@ mod listed_words;
 mod little_memory;
 mod lmdb_volumes;
 mod loading;
+mod logfile;
 mod makeblastdb;
 mod marks;
 mod memory_growth;

@@ -157,7 +157,6 @@ fn what_is_not_supported_is_refused_by_name() {
         &["-ipglist", "x"],
         &["-negative_ipglist", "x"],
         &["-remote"],
-        &["-logfile", "x"],
         &["-conffile", "x"],
         &["-xmlhelp"],
     ];

@@ -145,6 +145,14 @@ impl Output {
         self.writer.flush().map_err(|error| self.failure(&error))
     }
 
+    /// Writes the collected bytes, so that a file can be read under its temporary name.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        self.writer.flush().map_err(|error| self.failure(&error))
+    }
+
     /// Creates a file in the current directory, in which ranks can join the report before it is
     /// written to this output. The file is removed together with this output.
     ///
