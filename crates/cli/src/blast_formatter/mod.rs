@@ -175,8 +175,6 @@ fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Err
     // BLAST+ accepts 0 for the report of an archive, but not for a search.
     if options.formatting.num_alignments == Some(0) {
         plan.report.num_alignments = 0;
-    }
-    if options.formatting.num_alignments == Some(0) && !plan.report.format.is_text() {
         if plan.report.format.is_document() && plan.report.format != Format::Xml {
             let what = "-num_alignments 0 in formats 8, 9 and 12 to 16";
             return Err(Error::unsupported(BLAST_FORMATTER.name, what));
