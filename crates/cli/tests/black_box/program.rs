@@ -153,7 +153,7 @@ fn full_versions_are_printed_whatever_the_other_arguments_are() {
 
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
-    let lines: [&[&str]; 6] = [
+    let lines: [&[&str]; 5] = [
         &["-ipglist", "x"],
         &["-negative_ipglist", "x"],
         &["-remote"],
