@@ -54,13 +54,18 @@ const LISTING: Listing =
     Listing { molecule: Molecule::Protein, masker: "segmasker", volume: "60KB" };
 
 fn inputs(source: &Source) -> Result<Inputs> {
+    let mut inputs = shared_inputs(source)?;
+    inputs.databases.push(strategies());
+    Ok(inputs)
+}
+
+/// Returns the inputs from which other programs derive theirs.
+pub fn shared_inputs(source: &Source) -> Result<Inputs> {
     let parents = Parents::from_source(source)?;
-    let mut databases = databases::all(source, &parents);
-    databases.push(strategies());
     Ok(Inputs {
         queries: queries::all(source, &parents),
         files: listed::files(databases::part(source).len()),
-        databases,
+        databases: databases::all(source, &parents),
     })
 }
 

@@ -44,7 +44,7 @@ pub static BLASTX: Program = Program {
 
 /// Returns the databases of blastp, and queries that code for blastp's queries.
 fn inputs(source: &Source) -> Result<Inputs> {
-    let mut inputs = (BLASTP.inputs)(source)?;
+    let mut inputs = super::blastp::shared_inputs(source)?;
     inputs.queries = queries::all(source.bases()?, &inputs.queries);
     Ok(inputs)
 }

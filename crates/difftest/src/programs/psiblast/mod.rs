@@ -82,7 +82,7 @@ pub(super) fn with_matrices(
 
 /// Returns the inputs of blastp, and PSSMs, alignments and patterns.
 fn inputs(source: &Source) -> Result<Inputs> {
-    let mut inputs = (BLASTP.inputs)(source)?;
+    let mut inputs = super::blastp::shared_inputs(source)?;
     let beside = Recipe::new("beside_matrices", b">p\nMKVLAWGDEFHIRNPQSTYC\n".to_vec(), &[]);
     inputs.databases.push(with_matrices(beside, MATRICES));
     let one = inputs.queries.iter().find(|(name, _)| *name == "one");

@@ -82,7 +82,7 @@ const MATRICES: &[(&str, &str)] = &[
 
 /// Returns the queries of blastp, databases of genes of blastp's subjects, and PSSMs.
 fn inputs(source: &Source) -> Result<Inputs> {
-    let mut inputs = (BLASTP.inputs)(source)?;
+    let mut inputs = super::blastp::shared_inputs(source)?;
     inputs.databases = inputs.databases.into_iter().map(of_genes).collect();
     let beside = Recipe::new("beside_matrices", b">s\nACGTACGTACGTACGT\n".to_vec(), &[]);
     inputs.databases.push(with_matrices(beside.nucleotide(), MATRICES));
