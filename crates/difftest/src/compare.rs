@@ -100,6 +100,10 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 
 /// Part of the message that FleetBLAST does not support a search on ranks.
 pub const ON_RANKS: &str = "on ranks yet";
+/// Parts of the messages that FleetBLAST does not support a search on ranks.
+pub const REFUSED_ON_RANKS: [&str; 2] = [ON_RANKS, WITH_STRATEGY];
+/// End of the messages that FleetBLAST has no strategies in searches of this kind.
+const WITH_STRATEGY: &str = "_search_strategy yet";
 /// Part of the message that FleetBLAST does not have a rule of a release.
 pub const OF_RELEASE: &str = " with -compat ";
 /// Part of the message that archives do not support an option.
@@ -109,7 +113,8 @@ pub const IN_ARCHIVES: &str = "with -outfmt 11 yet";
 pub const UNCOUNTED: &str = "aliases that count no residues";
 /// Parts of the messages that FleetBLAST cannot write metadata of a search: of any kind (one for
 /// each route), or of the kind that was asked for.
-pub const REFUSED_METADATA: [&str; 8] = [
+pub const REFUSED_METADATA: [&str; 9] = [
+    WITH_STRATEGY,
     "with -metadata_out yet",
     "with -io_ranks yet",
     "with -send yet",
@@ -128,6 +133,11 @@ pub fn is_refusal(may_be: bool, words: &str, actual: &Outcome) -> bool {
         line.contains("FleetBLAST") && line.contains(words)
     };
     may_be && actual.code == 1 && actual.stderr.split(|&b| b == b'\n').any(says)
+}
+
+/// Whether FleetBLAST refused the search with one of these messages; see [`is_refusal`].
+pub fn is_one_of_refusals(may_be: bool, messages: &[&str], actual: &Outcome) -> bool {
+    messages.iter().any(|words| is_refusal(may_be, words, actual))
 }
 
 /// Returns the text without the option synopsis, which goes from `USAGE` to the next empty line.

@@ -74,19 +74,27 @@ impl Program {
     /// Whether FleetBLAST may refuse a search with these arguments if it is distributed over
     /// `parallel_mode`.
     pub fn may_refuse(&self, parallel_mode: ParallelMode, args: &[String]) -> bool {
-        parallel_mode != ParallelMode::None && (self.refused_on_ranks)(args)
+        parallel_mode != ParallelMode::None && (has_strategy(args) || (self.refused_on_ranks)(args))
     }
 
     /// Whether FleetBLAST may refuse to write metadata of this kind in a search with these
     /// arguments.
     pub fn may_refuse_metadata(&self, kind: MetadataKind, args: &[String]) -> bool {
-        writes_archives(args) || writes_annotations(args) || (self.refused_as_metadata)(kind, args)
+        writes_archives(args)
+            || writes_annotations(args)
+            || has_strategy(args)
+            || (self.refused_as_metadata)(kind, args)
     }
 }
 
 /// Whether a search writes archives (format 11).
 pub fn writes_archives(args: &[String]) -> bool {
     args.windows(2).any(|pair| pair[0] == "-outfmt" && pair[1].trim() == "11")
+}
+
+/// Whether a search reads or writes a search strategy.
+fn has_strategy(args: &[String]) -> bool {
+    args.iter().any(|word| word.ends_with("_search_strategy"))
 }
 
 /// Whether the report has the alignments in ASN.1, whose positives metadata do not have.

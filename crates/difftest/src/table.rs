@@ -11,7 +11,8 @@ use std::time::Duration;
 use crate::cache::{Cache, inputs_of};
 use crate::cases::{self, Case};
 use crate::compare::{
-    Difference, OF_RELEASE, ON_RANKS, REFUSED_METADATA, compare, describe, is_refusal,
+    Difference, OF_RELEASE, REFUSED_METADATA, REFUSED_ON_RANKS, compare, describe,
+    is_one_of_refusals, is_refusal,
 };
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
@@ -306,11 +307,8 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     let actual = run_with_output_files(&case.args, &written, |args| {
         shape.run(&tested, parallel_mode, args, &place, LIMIT)
     })?;
-    if is_refusal(
-        session.program.may_refuse(session.options.parallel_mode, &case.args),
-        ON_RANKS,
-        &actual,
-    ) {
+    let may_refuse = session.program.may_refuse(session.options.parallel_mode, &case.args);
+    if is_one_of_refusals(may_refuse, &REFUSED_ON_RANKS, &actual) {
         return Ok(session.refused(case));
     }
     if is_refusal(tested.is_of_other_release(), OF_RELEASE, &actual) {
@@ -365,11 +363,8 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
     })?;
     let resumed =
         resumed.map(|resumed| Resumed { outcome, ..resumed }).ok_or_else(worker_panicked)?;
-    if is_refusal(
-        session.program.may_refuse(session.options.parallel_mode, &case.args),
-        ON_RANKS,
-        &resumed.outcome,
-    ) {
+    let may_refuse = session.program.may_refuse(session.options.parallel_mode, &case.args);
+    if is_one_of_refusals(may_refuse, &REFUSED_ON_RANKS, &resumed.outcome) {
         return Ok(session.refused(case));
     }
     session.resumed.fetch_add(1, Ordering::Relaxed);
@@ -408,8 +403,8 @@ fn run_at_two_sites(
     let parallel_mode = session.options.parallel_mode;
     let on_ranks = session.program.may_refuse(parallel_mode, &case.args) || sites.may_refuse(case);
     let refused = session.program.may_refuse_metadata(kind, &case.args);
-    if REFUSED_METADATA.iter().any(|words| is_refusal(refused, words, &crossed.outcome))
-        || is_refusal(on_ranks, ON_RANKS, &crossed.outcome)
+    if is_one_of_refusals(refused, &REFUSED_METADATA, &crossed.outcome)
+        || is_one_of_refusals(on_ranks, &REFUSED_ON_RANKS, &crossed.outcome)
     {
         return Ok(session.refused(case));
     }
