@@ -18,6 +18,7 @@ use super::parse::{GivenOptions, Value};
 use super::report::{REPORT, ReportOptions};
 use super::search::generic::EVALUE;
 use super::search::single::{MATRIX, REMOTE};
+use super::search::strategy::IMPORT_SEARCH_STRATEGY;
 use super::simulate::{SIMULATE, SimulateOptions};
 use super::spec::{H, HELP, OptionSpec, Program, VERSION};
 use super::tblastn::{TBLASTN, TblastnOptions};
@@ -90,7 +91,9 @@ pub(crate) fn each_option_counts(
     }
     for option in program.all().filter(|option| !option.refused.is_whole()) {
         let is_version = option.name.starts_with(VERSION.name);
-        if is_version || [H, HELP].iter().any(|general| general.name == option.name) {
+        // The main program reads a strategy before the other options.
+        let before = [H.name, HELP.name, IMPORT_SEARCH_STRATEGY.name()];
+        if is_version || before.contains(&option.name) {
             continue;
         }
         let mut without = base.clone();
