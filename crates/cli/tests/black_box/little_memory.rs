@@ -136,9 +136,8 @@ fn databases() {
     });
     assert!(failures > 0);
     for version in ["4", "5"] {
-        let line = format!(
-            "makeblastdb -in q.fa -dbtype prot -out made -blastdb_version {version} -logfile log"
-        );
+        let line =
+            format!("makeblastdb -in q.fa -dbtype prot -out made -blastdb_version {version}");
         let failures = sweep(&sandbox, &line, |succeeded, _| {
             let made = sandbox.names().into_iter().filter(|name| name.starts_with("made."));
             let made: Vec<String> = made.collect();
