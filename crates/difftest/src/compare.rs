@@ -104,8 +104,6 @@ pub const ON_RANKS: &str = "on ranks yet";
 pub const REFUSED_ON_RANKS: [&str; 2] = [ON_RANKS, WITH_STRATEGY];
 /// End of the messages that FleetBLAST has no strategies in searches of this kind.
 const WITH_STRATEGY: &str = "_search_strategy yet";
-/// Part of the message that FleetBLAST does not have a rule of a release.
-pub const OF_RELEASE: &str = " with -compat ";
 /// Part of the message that archives do not support an option.
 pub const IN_ARCHIVES: &str = "with -outfmt 11 yet";
 /// Part of the message about a database without counted residues. A list may leave only sequences

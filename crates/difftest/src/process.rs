@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 
-use fleetblast_oracle::{Oracle, VERSION, identify};
+use fleetblast_oracle::{Oracle, identify};
 use wait4::Wait4;
 
 use crate::error::{Error, Result, io_error};
@@ -73,13 +73,6 @@ impl Tool {
     /// Returns the same tool with these additional environment variables.
     pub fn with_environment(&self, environment: &[String]) -> Self {
         Tool { environment: [&self.environment, environment].concat(), ..self.clone() }
-    }
-
-    /// Returns whether FleetBLAST follows another release than the oracle of the tests.
-    pub fn is_of_other_release(&self) -> bool {
-        let mut releases =
-            self.environment.iter().filter_map(|it| it.strip_prefix("FLEETBLAST_COMPAT="));
-        releases.any(|release| release != VERSION)
     }
 
     /// Creates a command that runs the tool with the settings of both programs. These are: no user

@@ -11,8 +11,8 @@ use std::time::Duration;
 use crate::cache::{Cache, inputs_of};
 use crate::cases::{self, Case};
 use crate::compare::{
-    Difference, OF_RELEASE, REFUSED_METADATA, REFUSED_ON_RANKS, compare, describe,
-    is_one_of_refusals, is_refusal,
+    Difference, REFUSED_METADATA, REFUSED_ON_RANKS, compare, describe, is_one_of_refusals,
+    is_refusal,
 };
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
@@ -309,9 +309,6 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     })?;
     let may_refuse = session.program.may_refuse(session.options.parallel_mode, &case.args);
     if is_one_of_refusals(may_refuse, &REFUSED_ON_RANKS, &actual) {
-        return Ok(session.refused(case));
-    }
-    if is_refusal(tested.is_of_other_release(), OF_RELEASE, &actual) {
         return Ok(session.refused(case));
     }
     let found = compare(&expected, &actual, case.stderr && parallel_mode.keeps_stderr());

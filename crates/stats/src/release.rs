@@ -81,8 +81,6 @@ pub struct Release {
     pub reads_doubtful_input: bool,
     /// Whether `blastdbcmd -tax_info` counts the sequences of a taxon.
     pub counts_sequences_of_taxa: bool,
-    /// Whether `makeblastdb` has the option `-help-full`.
-    pub has_full_help: bool,
 }
 
 /// Lengths of the longest words.
@@ -146,7 +144,6 @@ impl Release {
         counts_metadata_files: false,
         reads_doubtful_input: false,
         counts_sequences_of_taxa: false,
-        has_full_help: false,
     };
 
     /// BLAST+ 2.16.0, of June 2024.
@@ -190,7 +187,6 @@ impl Release {
         rounds_coverage: true,
         flags_may_have_values: false,
         has_headed_csv: true,
-        has_full_help: true,
         counts_metadata_files: true,
         missing_database: MissingDatabase::NamedWithAdvice,
         ..Self::V2_16_0

@@ -8,9 +8,7 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::masks;
-use crate::compare::{
-    Difference, IN_ARCHIVES, OF_RELEASE, ON_RANKS, UNCOUNTED, compare, is_refusal,
-};
+use crate::compare::{Difference, IN_ARCHIVES, ON_RANKS, UNCOUNTED, compare, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fixtures::taxdb;
@@ -258,7 +256,6 @@ fn found(trial: &Trial, expected: &Outcome, actual: &Outcome) -> TrialResult {
     let on_ranks = trial.program.may_refuse(trial.parallel_mode(), &trial.args());
     let refused = is_refusal(on_ranks, ON_RANKS, actual)
         || is_refusal(true, UNCOUNTED, actual)
-        || is_refusal(true, OF_RELEASE, actual)
         || is_refusal(writes_archives(&trial.args()), IN_ARCHIVES, actual);
     let mut expected = expected.clone();
     if expected.code > 0 && writes_archives(&trial.args()) {
