@@ -72,13 +72,19 @@ impl Program {
 
     /// Returns all options that the program has in its release, in the order of the usage text.
     pub fn all(&self) -> impl Iterator<Item = OptionSpec> + use<> {
-        let release = self.release.unwrap_or(Release::ALL[0]);
+        let release = self.table_release();
         self.options.iter().copied().flatten().filter_map(|option| option.in_release(release))
     }
 
     /// Finds the option of this name (without the dash) in the program's release.
     pub fn find(&self, name: &str) -> Option<OptionSpec> {
-        self.all().find(|option| option.name == name)
+        let mut named = self.options.iter().copied().flatten().filter(|it| it.name == name);
+        named.find_map(|option| option.in_release(self.table_release()))
+    }
+
+    /// Returns the release whose options the program has.
+    fn table_release(&self) -> &'static Release {
+        self.release.unwrap_or(Release::ALL[0])
     }
 
     /// Returns the names of the options that `option` excludes, without those that other releases
