@@ -9,6 +9,25 @@ use fleetblast_seq::asn::{AsnBinaryReader, AsnReader, AsnTextReader};
 
 use crate::options::spec::Program;
 
+/// Options of the command line with integers, with their stored names.
+pub const INTEGERS: [(&str, &str); 11] = [
+    ("gapopen", "GapOpeningCost"),
+    ("gapextend", "GapExtensionCost"),
+    ("word_size", "WordSize"),
+    ("threshold", "WordThreshold"),
+    ("window_size", "WindowSize"),
+    ("comp_based_stats", "CompositionBasedStats"),
+    ("max_intron_length", "LongestIntronLength"),
+    ("query_gencode", "QueryGeneticCode"),
+    ("db_gencode", "DbGeneticCode"),
+    ("reward", "MatchReward"),
+    ("penalty", "MismatchPenalty"),
+];
+
+/// Options of the command line with truth values, with their stored names.
+pub const BOOLEANS: [(&str, &str); 2] =
+    [("soft_masking", "MaskAtHash"), ("sum_stats", "SumStatistics")];
+
 /// Stored options that are restored.
 pub const RESTORED: [&str; 30] = [
     "CompositionBasedStats",
@@ -99,25 +118,12 @@ pub fn search_options(
         let value = value.filter(|_| program.find(name).is_some());
         words.extend(value.map(|value| [format!("-{name}"), value]).into_iter().flatten());
     };
-    let integers = [
-        ("gapopen", "GapOpeningCost"),
-        ("gapextend", "GapExtensionCost"),
-        ("word_size", "WordSize"),
-        ("threshold", "WordThreshold"),
-        ("window_size", "WindowSize"),
-        ("comp_based_stats", "CompositionBasedStats"),
-        ("max_intron_length", "LongestIntronLength"),
-        ("query_gencode", "QueryGeneticCode"),
-        ("db_gencode", "DbGeneticCode"),
-        ("reward", "MatchReward"),
-        ("penalty", "MismatchPenalty"),
-    ];
-    for (option, name) in integers {
+    for (option, name) in INTEGERS {
         add(option, stored.integer(name).map(|number| number.to_string()));
     }
     add("evalue", stored.real("EvalueThreshold").map(|evalue| format!("{evalue:e}")));
     add("matrix", stored.text("MatrixName").map(str::to_owned));
-    for (option, name) in [("soft_masking", "MaskAtHash"), ("sum_stats", "SumStatistics")] {
+    for (option, name) in BOOLEANS {
         add(option, stored.boolean(name).map(|value| value.to_string()));
     }
     // Tasks for short queries set the filters of all programs. The searched range of the queries

@@ -187,9 +187,9 @@ fn from_ids(ids: &[SeqId]) -> Option<Vec<u8>> {
     })
 }
 
-/// Removes prefixes that name kinds of database records, such as `TPA:`. Tries each prefix once, in
-/// this order.
-fn without_prefixes<'t>(title: &'t [u8], release: &Release) -> &'t [u8] {
+/// Returns the prefixes of titles that name kinds of database records and that generated titles
+/// lack, in the order in which BLAST+ removes them (`CDeflineGenerator`).
+fn removed_prefixes(release: &Release) -> impl Iterator<Item = &'static [u8]> {
     const LATER: [&[u8]; 2] = [b"MULTISPECIES:", b"TLS:"];
     const PREFIXES: [&[u8]; 14] = [
         b"MAG ",
@@ -207,12 +207,26 @@ fn without_prefixes<'t>(title: &'t [u8], release: &Release) -> &'t [u8] {
         b"UNVERIFIED_CONTAM:",
         b"UNVERIFIED:",
     ];
+    let has_later = release.removes_later_prefixes;
+    PREFIXES.into_iter().filter(move |prefix| has_later || !LATER.contains(prefix))
+}
+
+/// Returns the rest of a title after a prefix, in upper or lower case; `None` without it.
+fn after_prefix<'t>(title: &'t [u8], prefix: &[u8]) -> Option<&'t [u8]> {
+    let (start, rest) = title.split_at_checked(prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+/// Returns whether BLAST+ removes the beginning of a title in titles that it generates.
+pub fn has_removed_prefix(title: &[u8], release: &Release) -> bool {
+    removed_prefixes(release).any(|prefix| after_prefix(title, prefix).is_some())
+}
+
+/// Removes prefixes such as `TPA:`. Tries each once.
+fn without_prefixes<'t>(title: &'t [u8], release: &Release) -> &'t [u8] {
     let mut rest = title;
-    let is_removed = |prefix: &&[u8]| release.removes_later_prefixes || !LATER.contains(prefix);
-    for prefix in PREFIXES.into_iter().filter(is_removed) {
-        if rest.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)) {
-            rest = without_blanks(&rest[prefix.len()..]);
-        }
+    for prefix in removed_prefixes(release) {
+        rest = after_prefix(rest, prefix).map_or(rest, without_blanks);
     }
     without_blanks(rest)
 }

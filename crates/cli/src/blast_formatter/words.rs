@@ -9,11 +9,8 @@ use fleetblast_report::archive_reader::{StoredArchive, StoredSubjects};
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
 use crate::options::search::formatting::FormattingOptions;
 use crate::options::spec::Program;
-use crate::plan::format::FormatChoice;
+use crate::plan::format::{DESCRIPTIONS, FormatChoice};
 use crate::stored_search::{RESTORED, Stored, search_options};
-
-/// Number of subjects above which BLAST+ shows as many as the search kept.
-const USUAL_HITLIST: usize = 500;
 
 /// Stored options that reports of alignments do not depend on, beside those that are restored.
 /// Another one, such as a list of identifiers, may change the report and is refused.
@@ -109,7 +106,7 @@ impl Limits {
         let limits = Self { descriptions, alignments, ignores_others: false };
         match kept {
             Some(kept) if is_text => match (descriptions, alignments) {
-                (None, None) if kept > USUAL_HITLIST => Self {
+                (None, None) if kept > DESCRIPTIONS => Self {
                     descriptions: Some(kept),
                     alignments: Some(kept / 2),
                     ignores_others: true,

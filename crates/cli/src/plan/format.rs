@@ -15,9 +15,9 @@ use crate::options::search::program::ProgramSpec;
 use crate::options::typed::to_text;
 
 /// Default number of subjects to keep, and of subjects in the table of descriptions.
-const DESCRIPTIONS: usize = 500;
+pub const DESCRIPTIONS: usize = 500;
 /// Default number of subjects with alignments.
-const ALIGNMENTS: usize = 250;
+pub const ALIGNMENTS: usize = 250;
 /// Default number of residues in a line of an alignment.
 const LINE_LENGTH: usize = 60;
 /// Number of the last format that shows alignments for people.

@@ -6,38 +6,29 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_report::archive_reader::StoredRequest;
 
-use super::{OVERRIDING, SUBJECTS};
+use super::OVERRIDING;
 use crate::options::constraint::Kind;
 use crate::options::parse::GivenOptions;
 use crate::options::search::strategy::IMPORT_SEARCH_STRATEGY;
 use crate::options::spec::{Group, OptionSpec, Program};
 use crate::stored_search::Stored;
 
-/// Options of [`OVERRIDING`] and [`SUBJECTS`] about which BLAST+ warns. It uses those of the report
-/// all the same.
-const WARNED: [&str; 18] = [
-    "show_gis",
-    "html",
-    "line_length",
-    "sorthits",
-    "sorthsps",
-    "mt_mode",
-    "gilist",
-    "seqidlist",
-    "negative_gilist",
-    "negative_seqidlist",
-    "taxids",
-    "negative_taxids",
-    "taxidlist",
-    "negative_taxidlist",
-    "no_taxid_expansion",
-    "ipglist",
-    "negative_ipglist",
-    "export_search_strategy",
-];
+/// Options of [`OVERRIDING`] about which BLAST+ warns, but which it uses all the same.
+const WARNED: [&str; 6] = ["show_gis", "html", "line_length", "sorthits", "sorthsps", "mt_mode"];
 
 /// Further options about which BLAST+ does not warn.
-const ACCEPTED: [&str; 4] = ["entrez_query", "use_index", "index_name", "remote"];
+const ACCEPTED: [&str; 10] = [
+    "db",
+    "dbsize",
+    "db_soft_mask",
+    "db_hard_mask",
+    "subject",
+    "subject_loc",
+    "entrez_query",
+    "use_index",
+    "index_name",
+    "remote",
+];
 
 /// Values about which BLAST+ does not warn, in searches with all kinds of queries.
 const USUAL: [(&str, &str); 10] = [
@@ -75,8 +66,7 @@ pub fn warnings(
             continue;
         }
         let usual = usual_value(program, request, option.name);
-        let is_accepted = (OVERRIDING.contains(&option.name) || SUBJECTS.contains(&option.name))
-            && !WARNED.contains(&option.name)
+        let is_accepted = OVERRIDING.contains(&option.name) && !WARNED.contains(&option.name)
             || ACCEPTED.contains(&option.name);
         let is_megablast = option.name == "task" && value.is_some_and(|task| task == "megablast");
         // BLAST+ warns twice about values that have a usual one.

@@ -13,21 +13,16 @@ use fleetblast_job::plan::{Format, Plan, Source};
 use fleetblast_report::archive_reader::{StoredQueries, StoredRequest, read_strategy};
 use fleetblast_seq::asn::AsnError;
 
+use crate::options::compat;
 use crate::options::parse::{GivenOptions, Value};
 use crate::options::search::strategy::IMPORT_SEARCH_STRATEGY;
-use crate::options::search::{files, outfmt};
+use crate::options::search::{database, files, outfmt};
 use crate::options::spec::{Group, Program};
 use crate::options::values::Values;
-use crate::options::{RELEASE, compat};
 use crate::plan::ProcessEnvironment;
-use crate::plan::format::FormatChoice;
+use crate::plan::format::{ALIGNMENTS, DESCRIPTIONS, FormatChoice};
 use crate::stored_search::{Stored, asn_reader};
 use crate::text_file::read_text_file;
-
-/// Number of alignments of a text report, unless an option says otherwise.
-const USUAL_ALIGNMENTS: usize = 250;
-/// Number of subjects that a search keeps, unless an option says otherwise.
-const USUAL_HITLIST: usize = 500;
 
 /// Options of the command line that a strategy does not replace, beside those for the subjects.
 const OVERRIDING: [&str; 17] = [
@@ -50,26 +45,13 @@ const OVERRIDING: [&str; 17] = [
     "mt_mode",
 ];
 
-/// Options for the subjects, which override the stored ones together with `-db` or `-subject`.
-const SUBJECTS: [&str; 17] = [
-    "db",
-    "dbsize",
-    "gilist",
-    "seqidlist",
-    "negative_gilist",
-    "negative_seqidlist",
-    "taxids",
-    "negative_taxids",
-    "taxidlist",
-    "negative_taxidlist",
-    "no_taxid_expansion",
-    "ipglist",
-    "negative_ipglist",
-    "db_soft_mask",
-    "db_hard_mask",
-    "subject",
-    "subject_loc",
-];
+/// Whether an option is one for the subjects. These override the stored ones together with `-db` or
+/// `-subject`.
+fn is_of_subjects(name: &str) -> bool {
+    let lists =
+        [database::LISTS, database::IDENTICAL_PROTEINS, database::MASKS, database::SUBJECTS];
+    lists.into_iter().flatten().any(|option| option.name == name)
+}
 
 /// Options of FleetBLAST that may be given beside a strategy.
 const OWN: [&str; 6] = ["compat", "timing", "partitions", "loader", "memory", "progress"];
@@ -185,7 +167,8 @@ impl Importer<'_> {
         let overrides_query = query != "-";
         let mut given = words::stored_options(&self.program, self.request)?;
         if overrides_subjects {
-            SUBJECTS[2..].iter().for_each(|name| drop(given.remove(name)));
+            let stays = |name: &str| ["db", "dbsize"].contains(&name) || !is_of_subjects(name);
+            given.retain(|name, _| stays(name));
         } else {
             let name = self.program.find("db").map_or("db", |option| option.name);
             given.insert(name, Value::Text(words::database(&self.program, self.request)?));
@@ -201,7 +184,7 @@ impl Importer<'_> {
         let is_kept = |name: &str| {
             OVERRIDING.contains(&name)
                 || OWN.contains(&name)
-                || overrides_subjects && SUBJECTS.contains(&name)
+                || overrides_subjects && is_of_subjects(name)
         };
         let kept = self.given.iter().filter(|(name, _)| is_kept(name));
         given.extend(kept.map(|(name, value)| (*name, value.clone())));
@@ -228,7 +211,9 @@ impl Importer<'_> {
         let refused = |what: &str| unsupported(self.program.name, what);
         match &self.request.queries {
             StoredQueries::Sequences(all) => {
-                queries::fasta(all, self.request.program == "blastn" || self.is_translated())
+                let release = Values::new(&self.program, self.given).release();
+                let are_bases = self.request.program == "blastn" || self.is_translated();
+                queries::fasta(all, are_bases, release)
                     .map_err(|what| refused(&format!("a search strategy with {what}")))
             }
             StoredQueries::Locations => {
@@ -248,14 +233,14 @@ impl Importer<'_> {
     /// alignments in the report if the options cannot express it.
     fn limit_subjects(&self, given: &mut GivenOptions) -> Option<usize> {
         let kept = Stored(&self.request.options).integer("HitlistSize")?;
-        let kept = usize::try_from(kept).ok().filter(|&kept| kept != USUAL_HITLIST)?;
+        let kept = usize::try_from(kept).ok().filter(|&kept| kept != DESCRIPTIONS)?;
         let values = Values::new(&self.program, self.given);
-        let release = compat::given_release(self.given).unwrap_or(RELEASE);
+        let release = values.release();
         let format = values.get(&outfmt::OUTFMT);
         let is_text = FormatChoice::parse(&format, release).is_ok_and(|choice| choice.is_text());
         let number = |number: usize| Value::Integer(number as i64);
         let has_counts = self.has("num_alignments") || is_text && self.has("num_descriptions");
-        if is_text && kept > USUAL_HITLIST && !has_counts {
+        if is_text && kept > DESCRIPTIONS && !has_counts {
             for ignored in ["max_target_seqs", "line_length", "sorthits", "sorthsps"] {
                 given.remove(ignored);
             }
@@ -267,6 +252,6 @@ impl Importer<'_> {
             return None;
         }
         given.insert("max_target_seqs", number(kept));
-        (is_text && kept > USUAL_ALIGNMENTS).then_some(USUAL_ALIGNMENTS)
+        (is_text && kept > ALIGNMENTS).then_some(ALIGNMENTS)
     }
 }

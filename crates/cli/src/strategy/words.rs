@@ -11,7 +11,7 @@ use super::unsupported;
 use crate::options::parse::{self, GivenOptions, Request, Value};
 use crate::options::spec::Program;
 use crate::options::usage::ProgramName;
-use crate::stored_search::{Stored, query_filter, search_options};
+use crate::stored_search::{BOOLEANS, INTEGERS, Stored, query_filter, search_options};
 
 /// Options that the shared words do not restore, with their stored names.
 const FURTHER: [(&str, &str); 14] = [
@@ -31,24 +31,11 @@ const FURTHER: [(&str, &str); 14] = [
     ("template_length", "MBTemplateLength"),
 ];
 
-/// Options that the shared words restore, with their stored names. Filters of queries follow from
-/// the kind of the queries, and `-task` from the service.
-const SHARED: [(&str, &str); 23] = [
-    ("gapopen", "GapOpeningCost"),
-    ("gapextend", "GapExtensionCost"),
-    ("word_size", "WordSize"),
-    ("threshold", "WordThreshold"),
-    ("window_size", "WindowSize"),
-    ("comp_based_stats", "CompositionBasedStats"),
-    ("max_intron_length", "LongestIntronLength"),
-    ("query_gencode", "QueryGeneticCode"),
-    ("db_gencode", "DbGeneticCode"),
-    ("reward", "MatchReward"),
-    ("penalty", "MismatchPenalty"),
+/// Options that the shared words restore beside numbers and truth values, with their stored names.
+/// Filters of queries follow from the kind of the queries, and `-task` from the service.
+const SHARED: [(&str, &str); 10] = [
     ("evalue", "EvalueThreshold"),
     ("matrix", "MatrixName"),
-    ("soft_masking", "MaskAtHash"),
-    ("sum_stats", "SumStatistics"),
     ("db_soft_mask", "DbFilteringAlgorithmId"),
     ("db_soft_mask", "SubjectMaskingType"),
     ("num_iterations", "Web_StepNumber"),
@@ -175,7 +162,8 @@ fn is_supported(program: &Program, option: &ArchiveOption) -> bool {
         _ if name.starts_with("DustFiltering") => is_off || program.find("dust").is_some(),
         _ if name.starts_with("SegFiltering") => is_off || program.find("seg").is_some(),
         _ => {
-            let all = SHARED.iter().chain(&FURTHER).chain(&OWN_WORDS);
+            let lists = [&INTEGERS[..], &BOOLEANS, &SHARED, &FURTHER, &OWN_WORDS];
+            let all = lists.into_iter().flatten();
             let mut counterparts = all.filter(|(_, stored)| *stored == name).peekable();
             let is_known = counterparts.peek().is_some() || UNNEEDED_IF_OFF.contains(&name);
             is_known && is_off || counterparts.any(|(option, _)| program.find(option).is_some())
