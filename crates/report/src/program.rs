@@ -13,6 +13,7 @@ use crate::error::ReportError;
 use crate::links::NcbiLinks;
 use crate::model::{IdentityLetters, QueryResult, ReportSetup};
 use crate::number;
+use crate::papers::Citations;
 
 /// Returns the statistics in the footer of a query: ungapped and, unless the search was ungapped,
 /// gapped ones. They are lambda, K and H. For proteins the parameters of the finite size correction
@@ -271,6 +272,20 @@ pub fn xml_statistics(params: &Params, query: &QueryResult) -> [f64; 3] {
         false => gapped_parameters(params, query, &ungapped),
     });
     block.map_or([-1.0; 3], |block| [block.k, block.lambda, block.h])
+}
+
+/// Whether alignments in ASN.1 leave out a number of identical letters that is 0. BLAST+ does so in
+/// gapped iterations of psiblast that search no pattern (`BLASTHspListToSeqAlign`, blast_seqalign.cpp).
+pub fn omits_zero_identities(setup: &ReportSetup, query: &QueryResult) -> bool {
+    let params = setup.params;
+    if params.subject_translation().is_some() || params.common().ungapped {
+        return false;
+    }
+    let is_after_pattern = query.query.pssm.is_some() || setup.citations != Citations::Phiblast;
+    match query.read.archived {
+        Some(archived) => archived.is_of_psiblast,
+        None => setup.program == "psiblast" && is_after_pattern,
+    }
 }
 
 /// Returns the value of the XML element `filter`: the masking of the queries as one string, without

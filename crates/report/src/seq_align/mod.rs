@@ -221,7 +221,7 @@ impl Pair<'_> {
         let evalue_name = if is_linked { "sum_e" } else { "e_value" };
         scores.push((evalue_name, AsnValue::Real(number::stored_evalue(evalue))));
         scores.push(("bit_score", AsnValue::Real(bit_score)));
-        if matches.identities > 0 {
+        if matches.identities > 0 || !program::omits_zero_identities(self.setup, self.query) {
             scores.push(("num_ident", integer(matches.identities as i64)));
         }
         match adjustment {
