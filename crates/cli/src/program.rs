@@ -13,6 +13,7 @@ use fleetblast_job::interrupt::{DrainSignals, catch_size_limit};
 use fleetblast_job::plan::{Destination, Plan, Source};
 use fleetblast_job::standard::print;
 use fleetblast_mpi::is_first_process;
+use fleetblast_stats::release::Release;
 
 use crate::blast_formatter;
 use crate::blastdb_aliastool;
@@ -24,19 +25,19 @@ use crate::doctor;
 use crate::expand;
 use crate::generate;
 use crate::hint;
+use crate::installed_blast;
 use crate::keygen;
 use crate::logfile;
 use crate::makeblastdb;
 use crate::masker;
 use crate::memory;
 use crate::messages::{Refuse, complain};
-use crate::options::RELEASE;
 use crate::options::blast_formatter::BLAST_FORMATTER;
 use crate::options::blastdb_aliastool::BLASTDB_ALIASTOOL;
 use crate::options::blastdbcheck::BLASTDBCHECK;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::cat::CAT;
-use crate::options::compat::{self, COMPAT};
+use crate::options::compat::{self, COMPAT, ChosenRelease};
 use crate::options::convert2blastmask::CONVERT2BLASTMASK;
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
@@ -53,6 +54,7 @@ use crate::options::segmasker::SEGMASKER;
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::usage::{self, ProgramName};
+use crate::options::version;
 use crate::options::wrap::WRAP;
 use crate::panics;
 use crate::plan::{self, ProcessEnvironment, SearchProgram};
@@ -276,8 +278,8 @@ fn decide(arguments: &[OsString]) -> Result<Action, Error> {
     }
     match word.to_string_lossy().as_ref() {
         "-h" | "-help" | "--help" => Ok(Action::Print(about())),
-        "help" => help(&arguments[2..]).map(Action::Print),
-        "-version" | "--version" => Ok(Action::Print(parse::own_version("fleetblast"))),
+        "help" => help(path, &arguments[2..]).map(Action::Print),
+        "-version" | "--version" => Ok(Action::Print(version::own_text("fleetblast"))),
         other => Err(no_command(other)),
     }
 }
@@ -287,12 +289,16 @@ fn find_command(name: &OsStr) -> Option<&'static Command> {
 }
 
 /// Returns the text of `fleetblast help`, about one command or all commands.
-fn help(arguments: &[OsString]) -> Result<String, Error> {
+fn help(called: &OsStr, arguments: &[OsString]) -> Result<String, Error> {
     match arguments {
         [] => Ok(about()),
         [name] if name == "help" => Ok(about()),
         [name] => match find_command(name) {
-            Some(command) => Ok(usage::full(&command.program, ProgramName::FleetBlast)),
+            Some(Command { program, .. }) => {
+                let chosen = choose_release(program, called, &[])?;
+                let program = program.in_release(chosen.map(|chosen| chosen.release));
+                Ok(usage::full(&program, ProgramName::FleetBlast))
+            }
             None => Err(no_command(&name.to_string_lossy())),
         },
         [_, second, ..] => {
@@ -325,9 +331,9 @@ fn no_command(word: &str) -> Error {
 
 /// Returns the text of `fleetblast help` without a command.
 fn about() -> String {
-    let release = RELEASE.version;
+    let releases = Release::ALL.map(|release| release.version).join(", ");
     let mut text = format!(
-        "FleetBLAST: a drop-in parallel BLAST with the bytes of NCBI BLAST+ {release}\n{USAGE}"
+        "FleetBLAST: a drop-in parallel BLAST with the bytes of NCBI BLAST+ {releases}\n{USAGE}"
     );
     for (title, blast) in [("COMMANDS of BLAST+", true), ("COMMANDS of FleetBLAST", false)] {
         text.push_str(&format!("\n{title}\n"));
@@ -356,17 +362,15 @@ fn parse(
     if let Some(path) = parse::log_path(program, own) {
         logfile::redirect(path);
     }
-    let release = match program.find(COMPAT.name()) {
-        Some(_) => {
-            let variable = std::env::var_os(compat::VARIABLE);
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            let installed = || crate::installed_blast::find_release(called, &path);
-            compat::choose_release(own, variable.as_deref(), installed)?
-        }
-        None => None,
-    };
-    match parse::parse(&program.in_release(release), name, own)? {
+    let chosen = choose_release(program, called, own)?;
+    let release = chosen.as_ref().map(|chosen| chosen.release);
+    let program = program.in_release(release);
+    match parse::parse(&program, name, own)? {
         Request::Print(text) => Ok(Action::Print(text)),
+        Request::PrintVersion(option) => {
+            let reason = chosen.map(|chosen| chosen.reason.to_string());
+            Ok(Action::Print(version::text(option, &program, reason.as_deref())))
+        }
         Request::Run(_) if matches!(command.run, Work::Wrapping(_)) && wrapped.is_empty() => {
             let message = "fleetblast wrap: name the program, with its arguments, after two dashes: -- PROGRAM ARGUMENTS";
             Err(Error::new(exit::INPUT, message))
@@ -378,6 +382,21 @@ fn parse(
             Ok(Action::Run(command, given, wrapped))
         }
     }
+}
+
+/// Chooses the release that a program follows, if it follows several.
+fn choose_release(
+    program: &Program,
+    called: &OsStr,
+    arguments: &[OsString],
+) -> Result<Option<ChosenRelease>, Error> {
+    if program.find(COMPAT.name()).is_none() {
+        return Ok(None);
+    }
+    let variable = std::env::var_os(installed_blast::VARIABLE);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let find_installed = || installed_blast::find(called, &path);
+    compat::choose_release(arguments, variable.as_deref(), find_installed).map(Some)
 }
 
 /// Refuses queries that cannot be read again when a job with a checkpoint is resumed. A missing

@@ -65,9 +65,11 @@ impl Tool {
         Tool { program, prefix: Vec::new(), environment: Vec::new() }
     }
 
-    /// Creates a tool that runs FleetBLAST's subcommand `command`.
+    /// Creates a tool that runs FleetBLAST's subcommand `command`, with the bytes of the release
+    /// that the tests of this machine's BLAST+ expect.
     pub fn fleetblast_as(program: PathBuf, command: &str) -> Self {
-        Tool { program, prefix: vec![command.into()], environment: Vec::new() }
+        let environment = vec![format!("FLEETBLAST_COMPAT={}", fleetblast_oracle::VERSION)];
+        Tool { program, prefix: vec![command.into()], environment }
     }
 
     /// Returns the same tool with these additional environment variables.

@@ -275,7 +275,8 @@ pub fn xml_statistics(params: &Params, query: &QueryResult) -> [f64; 3] {
 }
 
 /// Whether alignments in ASN.1 leave out a number of identical letters that is 0. BLAST+ does so in
-/// gapped iterations of psiblast that search no pattern (`BLASTHspListToSeqAlign`, blast_seqalign.cpp).
+/// gapped iterations of psiblast that search no pattern (`BLASTHspListToSeqAlign`,
+/// blast_seqalign.cpp).
 pub fn omits_zero_identities(setup: &ReportSetup, query: &QueryResult) -> bool {
     let params = setup.params;
     if params.subject_translation().is_some() || params.common().ungapped {

@@ -147,7 +147,7 @@ fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Err
             compat::insert_release(options.release, &mut given);
             given
         }
-        Request::Print(_) => return Err(unsupported()),
+        Request::Print(_) | Request::PrintVersion(_) => return Err(unsupported()),
     };
     let environment = ProcessEnvironment {
         // The statistics of archives are without the correction for finite sizes.

@@ -35,7 +35,7 @@ pub const BLAST_FORMATTER: Program = Program {
 
 const COMPAT_HELP: &[&str] = &[
     "Release of BLAST+ whose reports the program makes",
-    "Default = the environment variable FLEETBLAST_COMPAT, or 2.12.0",
+    "Default = the environment variable FLEETBLAST_COMPAT, or auto",
 ];
 
 const INPUT: Group = Group("Input options");

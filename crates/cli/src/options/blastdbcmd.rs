@@ -26,7 +26,7 @@ const OWN_OPTIONS: &[OptionSpec] = &[COMPAT.help(COMPAT_HELP).spec];
 /// Help of `-compat` in the programs that make and read databases.
 pub(super) const COMPAT_HELP: &[&str] = &[
     "Release of BLAST+ that the program follows",
-    "Default = the environment variable FLEETBLAST_COMPAT, or 2.12.0",
+    "Default = the environment variable FLEETBLAST_COMPAT, or auto",
 ];
 
 const DATABASE: Group = Group("BLAST database options");

@@ -1,20 +1,20 @@
 //! `-compat`: the release of BLAST+ whose rules a search follows. BLAST+ does not have this option.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use fleetblast_job::error::{Error, ErrorKind, exit};
 use fleetblast_stats::release::{MissingDatabase, Release};
 
+use crate::installed_blast::{InstalledBlast, VARIABLE};
 use crate::options::opt::{Opt, ValueWords};
 use crate::options::parse::{GivenOptions, Value};
 use crate::options::spec::{Group, OptionSpec};
 
 /// The options, in the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &[COMPAT.spec];
-
-/// Environment variable with the release of searches without `-compat`.
-pub const VARIABLE: &str = "FLEETBLAST_COMPAT";
 
 /// The value of `-compat` for the release of the BLAST+ that is installed. It is replaced by the
 /// number of a release before options are read.
@@ -47,32 +47,82 @@ pub const COMPAT: Opt<Compat> = Opt::one_of(
     &[
         "Release of BLAST+ whose results and reports the search has; auto is that of the",
         "BLAST+ beside the link or in PATH, or 2.17.0 without one of these releases",
-        "Default = the environment variable FLEETBLAST_COMPAT, or 2.12.0",
+        "Default = the environment variable FLEETBLAST_COMPAT, or auto",
     ],
     &CHOICES,
 )
 .label("release");
 
+/// Why a program follows a release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// `-compat` names it.
+    Option,
+    /// The environment variable names it.
+    Variable,
+    /// It is that of this program of BLAST+.
+    Installed(PathBuf),
+    /// It is the latest one, since there is no BLAST+ or one of another release.
+    Latest(Option<InstalledBlast>),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Option => write!(out, "by -{}", COMPAT.name()),
+            Reason::Variable => write!(out, "by {VARIABLE}"),
+            Reason::Installed(program) => write!(out, "as {}", program.display()),
+            Reason::Latest(None) => write!(out, "the latest known; no BLAST+ found"),
+            Reason::Latest(Some(InstalledBlast { program, version })) => {
+                write!(out, "the latest known; {} is {version}", program.display())
+            }
+        }
+    }
+}
+
+/// A release, and why a program follows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChosenRelease {
+    /// The release.
+    pub release: &'static Release,
+    /// Why.
+    pub reason: Reason,
+}
+
 /// Returns the release of `-compat` in the arguments of a program, or else of the environment
-/// `variable`; `None` without either. The parser refuses other values of the option later.
-/// `installed` finds the release of the BLAST+ that is installed.
+/// `variable`, or else of the BLAST+ that `find_installed` finds. The parser refuses other values
+/// of the option later.
 ///
 /// # Errors
 /// A variable that is not the number of a release.
 pub fn choose_release(
     arguments: &[OsString],
     variable: Option<&OsStr>,
-    installed: impl FnOnce() -> Option<&'static Release>,
-) -> Result<Option<&'static Release>, Error> {
-    let choice = choose(arguments, variable)?;
-    let latest = Release::ALL[Release::ALL.len() - 1];
-    Ok(choice.map(|choice| match choice {
-        Compat::Release(release) => release,
-        Compat::Installed => installed().unwrap_or(latest),
-    }))
+    find_installed: impl FnOnce() -> Option<InstalledBlast>,
+) -> Result<ChosenRelease, Error> {
+    if let Some((Compat::Release(release), reason)) = choose(arguments, variable)? {
+        return Ok(ChosenRelease { release, reason });
+    }
+    let found = find_installed();
+    let release = found.as_ref().and_then(|blast| Release::find(&blast.version));
+    Ok(match (release, found) {
+        (Some(release), Some(InstalledBlast { program, .. })) => {
+            ChosenRelease { release, reason: Reason::Installed(program) }
+        }
+        (_, found) => ChosenRelease { release: latest(), reason: Reason::Latest(found) },
+    })
 }
 
-fn choose(arguments: &[OsString], variable: Option<&OsStr>) -> Result<Option<Compat>, Error> {
+/// The latest release.
+fn latest() -> &'static Release {
+    Release::ALL[Release::ALL.len() - 1]
+}
+
+/// Returns the choice of the arguments or of the variable; `None` without either.
+fn choose(
+    arguments: &[OsString],
+    variable: Option<&OsStr>,
+) -> Result<Option<(Compat, Reason)>, Error> {
     let parse = |text: &OsStr| COMPAT.convert(&Value::Text(text.to_owned()));
     let mut words = arguments.iter().map(|word| word.as_bytes());
     while let Some(word) = words.next() {
@@ -82,11 +132,12 @@ fn choose(arguments: &[OsString], variable: Option<&OsStr>) -> Result<Option<Com
             None => continue,
         };
         if let Some(choice) = value.and_then(|value| parse(OsStr::from_bytes(value))) {
-            return Ok(Some(choice));
+            return Ok(Some((choice, Reason::Option)));
         }
     }
     let Some(variable) = variable else { return Ok(None) };
-    parse(variable).map(Some).ok_or_else(|| {
+    let choice = parse(variable).map(|choice| Some((choice, Reason::Variable)));
+    choice.ok_or_else(|| {
         let known = COMPAT.spec.words().join(", ");
         Error::query_options(format_args!(
             "environment variable {VARIABLE}: '{}' is no release; it may be one of {known}",
@@ -149,16 +200,35 @@ mod tests {
     }
 
     #[test]
-    fn the_installed_release_is_looked_up_only_for_auto() {
-        type Found = fn() -> Option<&'static Release>;
-        let choose = |word: &str, variable: Option<&str>, installed: Found| {
-            let arguments = ["-compat".into(), word.into()];
-            choose_release(&arguments, variable.map(OsStr::new), installed).expect("a release")
+    fn the_installed_release_is_looked_up_for_auto_and_by_default() {
+        let installed = |version: &str| {
+            let (program, version) = (PathBuf::from("/bin/blastp"), version.to_owned());
+            move || Some(InstalledBlast { program, version })
         };
-        let none = || panic!("looked up");
-        assert_eq!(choose("2.16.0", Some(AUTO), none), Some(&Release::V2_16_0));
-        let found = || Some(&Release::V2_12_0);
-        assert_eq!(choose(AUTO, Some("2.16.0"), found), Some(&Release::V2_12_0));
-        assert_eq!(choose("wrong", Some(AUTO), || None), Some(&Release::V2_17_0));
+        let choose = |words: &[&str], variable: Option<&str>, version: &str| {
+            let arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
+            let variable = variable.map(OsStr::new);
+            let chosen = choose_release(&arguments, variable, installed(version));
+            let chosen = chosen.expect("a release");
+            (chosen.release.version, chosen.reason.to_string())
+        };
+        let expected = |version, reason: &str| (version, reason.to_owned());
+        assert_eq!(
+            choose(&["-compat", "2.16.0"], Some(AUTO), "2.12.0"),
+            expected("2.16.0", "by -compat")
+        );
+        assert_eq!(
+            choose(&[], Some("2.16.0"), "2.12.0"),
+            expected("2.16.0", "by FLEETBLAST_COMPAT")
+        );
+        let found = expected("2.12.0", "as /bin/blastp");
+        assert_eq!(choose(&["-compat=auto"], Some("2.16.0"), "2.12.0"), found);
+        assert_eq!(choose(&[], Some(AUTO), "2.12.0"), found);
+        assert_eq!(choose(&["-evalue", "1"], None, "2.12.0"), found);
+        let unknown = expected("2.17.0", "the latest known; /bin/blastp is 2.14.1");
+        assert_eq!(choose(&["-compat", "wrong"], Some(AUTO), "2.14.1"), unknown);
+        let none = choose_release(&[], None, || None).expect("a release");
+        assert_eq!(none.release, &Release::V2_17_0);
+        assert_eq!(none.reason, Reason::Latest(None));
     }
 }

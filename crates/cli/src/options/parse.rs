@@ -8,13 +8,12 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_job::error::{Error, exit};
 
-use super::RELEASE;
 use super::constraint::{Constraint, Kind};
 use super::nearest::nearest;
 use super::number::{self, ValueParseError};
 use super::spec::{OptionSpec, Program};
 use super::usage::{self, ProgramName};
-use super::version::{self, VersionOption};
+use super::version::VersionOption;
 use crate::logfile;
 use crate::messages::somebody_reads;
 
@@ -41,6 +40,8 @@ pub type GivenOptions = BTreeMap<&'static str, Value>;
 pub enum Request {
     /// Print this text and end.
     Print(String),
+    /// Print the version and end.
+    PrintVersion(VersionOption),
     /// Run with these options.
     Run(GivenOptions),
 }
@@ -112,25 +113,6 @@ fn about(name: &str, what: &str, value: &OsStr) -> String {
     format!("Argument \"{name}\". {what}{value}")
 }
 
-/// Returns the text of `-version`. For a program of BLAST+ the first line is BLAST+'s, since other
-/// programs parse it.
-pub fn version_text(program: &Program) -> String {
-    match program.release {
-        Some(release) => version::short_text(program, release),
-        None => own_version(&format!("fleetblast {}", program.name)),
-    }
-}
-
-/// Returns the version text of a command that BLAST+ does not have.
-pub fn own_version(name: &str) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    let mpi = if cfg!(feature = "mpi") { "with" } else { "without" };
-    let blast = RELEASE.version;
-    format!(
-        "{name}: {version}\n Package: FleetBLAST, reports equal blast {blast}\n Built {mpi} MPI\n"
-    )
-}
-
 /// Parses the arguments after the name of the program.
 ///
 /// # Errors
@@ -142,8 +124,8 @@ pub fn parse(
     arguments: &[OsString],
 ) -> Result<Request, Error> {
     let report = |failure: Failure| failure.report(program, name);
-    if let Some(text) = priority_text(program, name, arguments) {
-        return Ok(Request::Print(text));
+    if let Some(request) = find_priority_option(program, name, arguments) {
+        return Ok(request);
     }
     let mut given = GivenOptions::new();
     let (mut positional, mut is_dry, mut is_logged) = (false, false, false);
@@ -215,19 +197,24 @@ pub fn parse(
 
 /// Returns a text that is printed regardless of the other arguments. BLAST+ has such texts for
 /// versions only. Options with two dashes are for users new to BLAST+'s single dashes.
-fn priority_text(program: &Program, name: ProgramName, arguments: &[OsString]) -> Option<String> {
+fn find_priority_option(
+    program: &Program,
+    name: ProgramName,
+    arguments: &[OsString],
+) -> Option<Request> {
     let typed = |word: &str| arguments.iter().any(|argument| argument == word);
-    if let Some(release) = program.release {
+    if program.is_of_blast() {
         let mut words = arguments.iter().map(|argument| argument.as_bytes());
         if let Some(option) = words.find_map(VersionOption::from_word) {
-            return Some(version::text(option, program, release));
+            return Some(Request::PrintVersion(option));
         }
     }
     if typed("-version") || name == ProgramName::FleetBlast && typed("--version") {
-        return Some(version_text(program));
+        return Some(Request::PrintVersion(VersionOption::Short));
     }
     let first = arguments.first().is_some_and(|argument| argument == "--help");
-    (name == ProgramName::FleetBlast && first).then(|| usage::full(program, name))
+    let is_help = name == ProgramName::FleetBlast && first;
+    is_help.then(|| Request::Print(usage::full(program, name)))
 }
 
 /// Returns the path of `-logfile`, which BLAST+ finds before it parses the arguments, if messages

@@ -31,22 +31,45 @@ impl VersionOption {
     }
 }
 
-/// Returns the text of `-version` of a program of BLAST+. Other programs parse the first line.
-pub fn short_text(program: &Program, release: &Release) -> String {
-    let (version, name, blast) = (env!("CARGO_PKG_VERSION"), program.name, release.version);
-    let own = program.own_version.map_or(format!("{blast}+"), str::to_owned);
-    format!("{name}: {own}\n Package: FleetBLAST {version}, reports equal blast {blast}\n")
+/// Returns the text of an option for a program. `reason` is why it follows its release, if that can
+/// be chosen.
+pub fn text(option: VersionOption, program: &Program, reason: Option<&str>) -> String {
+    match program.release {
+        Some(release) => text_of_blast(option, (program, release), reason),
+        None => own_text(&format!("fleetblast {}", program.name)),
+    }
 }
 
-/// Returns the text of an option for a program of BLAST+.
-pub fn text(option: VersionOption, program: &Program, release: &Release) -> String {
+/// Returns the text of `-version` of a command that BLAST+ does not have.
+pub fn own_text(name: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let mpi = if cfg!(feature = "mpi") { "with" } else { "without" };
+    let all = Release::ALL.map(|release| release.version).join(", ");
+    format!(
+        "{name}: {version}\n Package: FleetBLAST, reports equal blast {all}\n Built {mpi} MPI\n"
+    )
+}
+
+/// Returns the text of `-version` of a program of BLAST+. Other programs parse the first line.
+fn short_text(program: &Program, release: &Release, reason: Option<&str>) -> String {
+    let (version, name, blast) = (env!("CARGO_PKG_VERSION"), program.name, release.version);
+    let own = program.own_version.map_or(format!("{blast}+"), str::to_owned);
+    let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
+    format!("{name}: {own}\n Package: FleetBLAST {version}, reports equal blast {blast}{reason}\n")
+}
+
+fn text_of_blast(
+    option: VersionOption,
+    (program, release): (&Program, &Release),
+    reason: Option<&str>,
+) -> String {
     let name = program.name;
     let own = program.own_version.map_or(release.version, |own| own.trim_end_matches('+'));
     let signature = format!("FleetBLAST-{}", env!("CARGO_PKG_VERSION"));
     match option {
-        VersionOption::Short => short_text(program, release),
+        VersionOption::Short => short_text(program, release, reason),
         VersionOption::Full => {
-            let short = short_text(program, release);
+            let short = short_text(program, release, reason);
             format!(
                 "{short} Package-Config:  \n Build-Signature:  {signature}\n GI-64bit:  TRUE\n Built-As:  {name}\n"
             )

@@ -108,7 +108,7 @@ pub fn stored_options(program: &Program, request: &StoredRequest) -> Result<Give
             }
             Ok(given)
         }
-        Ok(Request::Print(_)) => Err(unsupported(program.name, &what)),
+        Ok(Request::Print(_) | Request::PrintVersion(_)) => Err(unsupported(program.name, &what)),
         Err(error) => {
             let why = error.message.lines().last().unwrap_or_default();
             Err(unsupported(program.name, &format!("a search strategy with a value ({why})")))

@@ -84,6 +84,7 @@ fn plan_on(
     let plan = match parse::parse(&BLASTP, ProgramName::Blast, arguments) {
         Ok(Request::Run(given)) => plan::plan(&BlastpOptions::new(&given), &host, &mut warnings),
         Ok(Request::Print(text)) => Err(Error::new(0, text)),
+        Ok(Request::PrintVersion(_)) => panic!("a version"),
         Err(error) => Err(error),
     };
     (warnings, plan)

@@ -3,6 +3,7 @@
 //! `difftest --release`.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -42,7 +43,7 @@ fn the_option_goes_before_the_variable() {
     let dir = inputs();
     let search = |variable, more: &[&str]| run(dir.path(), variable, &[&SEARCH, more].concat());
     let banner = |variable, more: &[&str]| first_line(&search(variable, more));
-    assert_eq!(banner(None, &[]), "BLASTP 2.12.0+");
+    assert_eq!(banner(Some("2.12.0"), &[]), "BLASTP 2.12.0+");
     assert_eq!(banner(Some("2.16.0"), &[]), "BLASTP 2.16.0+");
     assert_eq!(banner(Some("2.16.0"), &["-compat", "2.17.0"]), "BLASTP 2.17.0+");
     assert_eq!(banner(Some("2.16.0"), &["-compat=2.12.0"]), "BLASTP 2.12.0+");
@@ -53,6 +54,29 @@ fn the_option_goes_before_the_variable() {
     let unknown = search(Some("2.13.0"), &[]);
     assert_eq!(unknown.status.code(), Some(1));
     assert!(message(&unknown).contains("'2.13.0' is no release"), "{}", message(&unknown));
+}
+
+#[test]
+fn by_default_the_installed_release_applies() {
+    let dir = inputs();
+    let bin = dir.path().join("bin");
+    fs::create_dir(&bin).expect("a directory");
+    let version = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+        command.args(["blastp", "-version"]).env("PATH", &bin).env("HOME", dir.path());
+        let output = command.env_remove("FLEETBLAST_COMPAT").output().expect("the program runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let latest = version();
+    assert!(latest.starts_with("blastp: 2.17.0+\n"), "{latest}");
+    assert!(latest.ends_with(" (the latest known; no BLAST+ found)\n"), "{latest}");
+    let blast = bin.join("blastn");
+    let package = "echo ' Package: blast 2.16.0, build Jan 1 2025'";
+    fs::write(&blast, format!("#!/bin/sh\necho blastn: 2.16.0+\n{package}\n")).expect("a script");
+    fs::set_permissions(&blast, fs::Permissions::from_mode(0o755)).expect("permissions");
+    let installed = version();
+    assert!(installed.starts_with("blastp: 2.16.0+\n"), "{installed}");
+    assert!(installed.ends_with(&format!(" (as {})\n", blast.display())), "{installed}");
 }
 
 #[test]

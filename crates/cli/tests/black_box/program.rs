@@ -138,7 +138,9 @@ fn full_versions_are_printed_whatever_the_other_arguments_are() {
     let full = text(&["blastp", "-foo", "-version-full", "-version-full-xml"]);
     let lines = [
         "blastp: 2.12.0+".to_owned(),
-        format!(" Package: FleetBLAST {version}, reports equal blast 2.12.0"),
+        format!(
+            " Package: FleetBLAST {version}, reports equal blast 2.12.0 (by FLEETBLAST_COMPAT)"
+        ),
         " Package-Config:  ".to_owned(),
         format!(" Build-Signature:  FleetBLAST-{version}"),
         " GI-64bit:  TRUE".to_owned(),

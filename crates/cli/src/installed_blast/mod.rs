@@ -1,5 +1,7 @@
 //! The release of the BLAST+ that is installed, for `-compat auto`.
 
+mod cache;
+
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fleetblast_stats::release::Release;
+
+use self::cache::VersionCache;
+
+/// Environment variable with the release of programs without `-compat`.
+pub const VARIABLE: &str = "FLEETBLAST_COMPAT";
 
 /// Programs by which BLAST+ is recognized.
 const PROGRAMS: [&str; 3] = ["blastp", "blastn", "makeblastdb"];
@@ -18,16 +25,32 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// How the second line of `-version` of a program of BLAST+ begins, before the number.
 const PACKAGE: &str = "Package: blast ";
 
-/// Returns the release of the first BLAST+ beside the link `called`, if this is a path, or in a
-/// directory of `path`, a list like `PATH`. `None` if there is none, or its release is not known.
-pub fn find_release(called: &OsStr, path: &OsStr) -> Option<&'static Release> {
+/// A program of BLAST+.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstalledBlast {
+    /// Its file.
+    pub program: PathBuf,
+    /// Its version, such as `2.16.0`.
+    pub version: String,
+}
+
+/// Returns the first BLAST+ beside the link `called`, if this is a path, or in a directory of
+/// `path`, a list like `PATH`. Versions that were found before are in the user's directory of
+/// caches.
+pub fn find(called: &OsStr, path: &OsStr) -> Option<InstalledBlast> {
     let beside = Path::new(called).parent().filter(|directory| !directory.as_os_str().is_empty());
     let directories = beside.map(Path::to_path_buf).into_iter().chain(std::env::split_paths(path));
     let mut programs = directories
         .flat_map(|directory| PROGRAMS.map(|name| directory.join(name)))
         .filter(|program| program.is_file() && !is_this_program(program));
-    let version = programs.find_map(blast_version)?;
-    Release::find(&version)
+    let cache = VersionCache::of_user();
+    programs.find_map(|program| {
+        let version = match &cache {
+            Some(cache) => cache.version_of(&program, blast_version),
+            None => blast_version(&program),
+        };
+        Some(InstalledBlast { version: version?, program })
+    })
 }
 
 /// Whether a path is a link to this program.
@@ -38,8 +61,8 @@ fn is_this_program(path: &Path) -> bool {
 }
 
 /// Returns the version of a program of BLAST+. FleetBLAST has another second line.
-fn blast_version(program: PathBuf) -> Option<String> {
-    let said = run_version(&program)?;
+fn blast_version(program: &Path) -> Option<String> {
+    let said = run_version(program)?;
     let package = said.lines().nth(1)?.trim().strip_prefix(PACKAGE)?;
     package.split(',').next().map(str::to_owned)
 }
@@ -49,7 +72,7 @@ fn run_version(program: &Path) -> Option<String> {
     let mut child = Command::new(program)
         .arg("-version")
         // Another FleetBLAST must not look for this one in turn.
-        .env(crate::options::compat::VARIABLE, Release::ALL[0].version)
+        .env(VARIABLE, Release::ALL[0].version)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -98,12 +121,13 @@ mod tests {
         install(&newer, "blastp", "blast 9.9.0, build Jan 1 2099");
         let find = |called: &str, directories: &[&Path]| {
             let path = std::env::join_paths(directories).expect("directories");
-            find_release(OsStr::new(called), &path).map(|release| release.version)
+            super::find(OsStr::new(called), &path).map(|found| found.version)
         };
-        assert_eq!(find("blastp", &[&links, &fleet, &blast, &newer]), Some("2.16.0"));
-        assert_eq!(find("blastp", &[&newer, &blast]), None);
+        let some = |version: &str| Some(version.to_owned());
+        assert_eq!(find("blastp", &[&links, &fleet, &blast, &newer]), some("2.16.0"));
+        assert_eq!(find("blastp", &[&newer, &blast]), some("9.9.0"));
         assert_eq!(find("blastp", &[&links]), None);
         let beside = blast.join("blastp");
-        assert_eq!(find(beside.to_str().expect("text"), &[&newer]), Some("2.16.0"));
+        assert_eq!(find(beside.to_str().expect("text"), &[&newer]), some("2.16.0"));
     }
 }
