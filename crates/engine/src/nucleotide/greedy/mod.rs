@@ -7,10 +7,6 @@
 //! opposite a gap. With gap costs ([`affine`]) each kind of difference has its own distance.
 
 mod affine;
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod linear;
 mod packing;
 mod pairs;
@@ -18,6 +14,8 @@ mod rows;
 mod rules;
 #[cfg(test)]
 mod tests;
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no vectors"))]
+mod vectors;
 
 pub(crate) use self::packing::Packing;
 use self::pairs::OutwardSequences;
@@ -207,6 +205,7 @@ impl Extender {
     ) -> BestEnd {
         #[cfg(target_arch = "x86_64")]
         {
+            use self::vectors::{avx2, avx512};
             let widest = match self.kernel {
                 Kernel::Avx512(proof) => avx512::Proof::detect(proof),
                 _ => None,

@@ -1,13 +1,22 @@
 //! The filter with AVX2: 32 lanes per register.
+//!
+//! A step is one addition and one maximum for each element. On Intel's processors both run on the
+//! same two ports: 12 elements take 12 cycles. AMD's from Zen 2 on do additions on two pipes and
+//! maxima on four, and load two registers a cycle: 12 elements take 7 cycles.
+//!
+//! This is assembly, because compilers shuffle registers or spill some of them in this loop: all
+//! sixteen are in use. It also loads eight codes eight steps early, so that no row waits for its
+//! address.
 #![allow(unsafe_code)]
 
-use std::arch::x86_64::*;
+use std::arch::asm;
+use std::arch::x86_64::_mm256_set1_epi8;
 
-use super::{Advance, SLACK, Steps};
+use super::{Advance, CODES, SLACK, Steps, UNROLLED};
 use crate::kernel::Avx2;
 
-/// Maximum number of registers for scores. The other four of the sixteen hold maxima and temporary
-/// values.
+/// Maximum number of registers for scores. The other four of the sixteen hold maxima, the scores
+/// that move to the first element, and the threshold.
 pub(super) const MAX_ELEMENTS: usize = 12;
 /// Number of lanes per register.
 pub(super) const LANES: usize = 32;
@@ -21,72 +30,169 @@ pub(super) fn advance(
     after: &mut [i8],
     leaving: &mut [i8],
 ) -> Advance {
-    // SAFETY: the proof says that the CPU has the instructions.
-    unsafe {
-        with_elements!(elements, [1 2 3 4 5 6 7 8 9 10 11 12], run(steps, before, after, leaving))
-    }
+    let Steps { count, test_every, .. } = *steps;
+    assert!((1..=MAX_ELEMENTS).contains(&elements) && count > 0 && test_every > 0);
+    assert!(count.is_multiple_of(test_every) && test_every.is_multiple_of(UNROLLED));
+    assert!(steps.profile.len() >= CODES * elements * LANES);
+    assert!(before.len() == elements * LANES && after.len() == elements * LANES);
+    assert!(steps.codes.len() >= count + SLACK && steps.entering.len() >= count + SLACK);
+    assert!(leaving.len() >= count + SLACK);
+    // SAFETY: the proof says that the CPU has the instructions; the assembly reads and writes only
+    // within the slices, which are as long as asserted.
+    let (left, below) = unsafe { run(elements, steps, before, after, leaving) };
+    Advance { steps: count - left, reached: below != u32::MAX }
 }
 
-/// Does the work of [`advance`] with the scores in `E` registers.
+/// The instructions before, in, and after the steps. There is one line for each element, from the
+/// last element to the first. Numbers of registers and offsets follow the elements. Two maxima are
+/// used in turn.
+macro_rules! lines {
+    (load $place:literal $($element:literal $below:literal $turn:literal,)*) => {
+        concat!($("vmovdqu ymm", $element, ", [{", $place, "} + 32 * ", $element, "]\n",)*
+            "vmovdqu ymm0, [{", $place, "}]")
+    };
+    (store $place:literal $($element:literal $below:literal $turn:literal,)*) => {
+        concat!($("vmovdqu [{", $place, "} + 32 * ", $element, "], ymm", $element, "\n",)*
+            "vmovdqu [{", $place, "}], ymm0")
+    };
+    // The score comes from the element below.
+    (step $($element:literal $below:literal $turn:literal,)*) => {
+        concat!($(
+            "vpaddsb ymm", $element, ", ymm", $below, ", [{row} + 32 * ", $element, "]\n",
+            "vpmaxsb ymm1", $turn, ", ymm1", $turn, ", ymm", $element, "\n",
+        )*
+            "vpaddsb ymm0, ymm14, [{row}]\n",
+            "vpmaxsb ymm12, ymm12, ymm0")
+    };
+}
+
+/// Runs the steps with `$count` elements. `$last` is the number of the last element. The lines of
+/// all elements except the first follow.
+macro_rules! assembly {
+    (
+        $count:literal $last:literal ($($element:tt)*)
+        $steps:ident $before:ident $after:ident $leaving:ident
+    ) => {{
+        let (left, below): (isize, u64);
+        let end = $steps.count;
+        asm!(
+            lines!(load "before" $($element)*),
+            "mov {next}, [{codes} + {t}]",
+            // The lanes are examined between two rounds of this loop.
+            "2:",
+            lines!(store "before" $($element)*),
+            // The lowest score, in all lanes.
+            "vpcmpeqb ymm12, ymm12, ymm12",
+            "vpsllw ymm12, ymm12, 15",
+            "vpacksswb ymm12, ymm12, ymm12",
+            "vmovdqa ymm13, ymm12",
+            "mov {rounds:e}, {test_every:e}",
+            "3:",
+            "mov {now}, {next}",
+            "mov {next}, [{codes} + {t} + 8]",
+            ".rept 8",
+            "mov {row:e}, {now:e}",
+            "shr {now}, 8",
+            "and {row:e}, {code_bits}",
+            "imul {row}, {row}, {stride}",
+            "add {row}, {profile}",
+            // The leaving score is in the first lane. Each other lane's byte moves to the lane
+            // before it, and the entering byte goes to the last lane. First halves of 16 bytes
+            // move, then bytes.
+            "vpbroadcastb ymm14, byte ptr [{entering} + {t}]",
+            concat!("vmovd dword ptr [{leaving} + {t}], xmm", $last),
+            concat!("vperm2i128 ymm14, ymm", $last, ", ymm14, 0x21"),
+            concat!("vpalignr ymm14, ymm14, ymm", $last, ", 1"),
+            lines!(step $($element)*),
+            "inc {t}",
+            ".endr",
+            "sub {rounds:e}, 8",
+            "jnz 3b",
+            "vpmaxsb ymm12, ymm12, ymm13",
+            "vpcmpgtb ymm12, ymm15, ymm12",
+            "vpmovmskb {row:e}, ymm12",
+            "cmp {row:e}, -1",
+            "jne 4f",
+            "test {t}, {t}",
+            "jnz 2b",
+            "4:",
+            lines!(store "after" $($element)*),
+            row = out(reg) below,
+            now = out(reg) _,
+            rounds = out(reg) _,
+            test_every = in(reg) $steps.test_every,
+            next = out(reg) _,
+            codes = in(reg) $steps.codes.as_ptr().add(end),
+            entering = in(reg) $steps.entering.as_ptr().add(end),
+            leaving = in(reg) $leaving.as_mut_ptr().add(end),
+            profile = in(reg) $steps.profile.as_ptr(),
+            before = in(reg) $before.as_mut_ptr(),
+            after = in(reg) $after.as_mut_ptr(),
+            // Counts from minus the number of steps up to zero.
+            t = inout(reg) (end as isize).wrapping_neg() => left,
+            code_bits = const CODES - 1,
+            stride = const $count * LANES,
+            in("ymm15") _mm256_set1_epi8($steps.threshold),
+            out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _,
+            out("ymm4") _, out("ymm5") _, out("ymm6") _, out("ymm7") _,
+            out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _,
+            out("ymm12") _, out("ymm13") _, out("ymm14") _,
+            options(nostack),
+        );
+        (left.unsigned_abs(), below as u32)
+    }};
+}
+
+/// Selects the assembly for a number of elements. Each entry has the number, the last element, and
+/// that element's line.
+macro_rules! pick {
+    ($elements:ident $arguments:tt ($($lines:tt)*)) => {
+        unreachable!("a piece has at most {MAX_ELEMENTS} elements, not {}", $elements)
+    };
+    (
+        $elements:ident ($($argument:ident)*) ($($lines:tt)*)
+        $count:literal $last:literal [$($line:tt)*] $($rest:tt)*
+    ) => {
+        if $elements == $count {
+            assembly!($count $last ($($line)* $($lines)*) $($argument)*)
+        } else {
+            pick!($elements ($($argument)*) ($($line)* $($lines)*) $($rest)*)
+        }
+    };
+}
+
+/// Runs the steps. Returns the number of steps left, and the lanes that stayed below the threshold
+/// in all elements since the last test but one.
+///
+/// # Safety
+/// The CPU must have AVX2. The number of steps must be positive and a multiple of
+/// `steps.test_every`, which must be a multiple of [`UNROLLED`]. There must be [`SLACK`] more
+/// codes, entering and leaving scores than steps. There must be [`LANES`] scores for each element
+/// in `before` and `after` and, for each of [`CODES`] codes, in the profile.
 #[target_feature(enable = "avx2")]
-fn run<const E: usize>(
+unsafe fn run(
+    elements: usize,
     steps: &Steps,
     before: &mut [i8],
     after: &mut [i8],
     leaving: &mut [i8],
-) -> Advance {
-    let (before, _) = before.as_chunks_mut::<LANES>();
-    let (profile, _) = steps.profile.as_chunks::<LANES>();
-    let mut scores: [__m256i; E] = std::array::from_fn(|e| load(&before[e]));
-    let mut reached = false;
-    let mut at = 0;
-    while at < steps.count && !reached {
-        store(before, &scores);
-        let mut best = [_mm256_set1_epi8(i8::MIN); 2];
-        let end = at + steps.test_every;
-        let (entering, leaving) = (&steps.entering[at..end], &mut leaving[at..end + SLACK]);
-        for (t, &code) in steps.codes[at..end].iter().enumerate() {
-            let row: &[[i8; LANES]; E] =
-                profile[code as usize * E..][..E].try_into().expect("E vectors");
-            let last = scores[E - 1];
-            let out: &mut [i8; SLACK] =
-                (&mut leaving[t..t + SLACK]).try_into().expect("SLACK bytes");
-            // SAFETY: `out` holds 16 bytes; the store needs no alignment.
-            unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), _mm256_castsi256_si128(last)) };
-            // Each lane's byte moves to the lane before it; the entering byte goes to the last.
-            // First halves of 16 bytes move, then bytes.
-            let halves = _mm256_permute2x128_si256::<0x21>(last, _mm256_set1_epi8(entering[t]));
-            let moved = _mm256_alignr_epi8::<1>(halves, last);
-            for e in (1..E).rev() {
-                scores[e] = _mm256_adds_epi8(scores[e - 1], load(&row[e]));
-            }
-            scores[0] = _mm256_adds_epi8(moved, load(&row[0]));
-            for (e, &score) in scores.iter().enumerate() {
-                best[e % 2] = _mm256_max_epi8(best[e % 2], score);
-            }
-        }
-        let below =
-            _mm256_cmpgt_epi8(_mm256_set1_epi8(steps.threshold), _mm256_max_epi8(best[0], best[1]));
-        reached = _mm256_movemask_epi8(below) != -1;
-        at = end;
+) -> (usize, u32) {
+    // SAFETY: codes are cut to CODES, so every access is one of those that the caller makes room
+    // for; the loop ends after the last step.
+    unsafe {
+        pick!(elements (steps before after leaving) ()
+            1 0 []
+            2 1 [1 0 3,]
+            3 2 [2 1 2,]
+            4 3 [3 2 3,]
+            5 4 [4 3 2,]
+            6 5 [5 4 3,]
+            7 6 [6 5 2,]
+            8 7 [7 6 3,]
+            9 8 [8 7 2,]
+            10 9 [9 8 3,]
+            11 10 [10 9 2,]
+            12 11 [11 10 3,]
+        )
     }
-    let (after, _) = after.as_chunks_mut::<LANES>();
-    store(after, &scores);
-    Advance { steps: at, reached }
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn store<const E: usize>(to: &mut [[i8; LANES]], scores: &[__m256i; E]) {
-    for (to, &score) in to.iter_mut().zip(scores) {
-        // SAFETY: `to` holds 32 bytes; the store needs no alignment.
-        unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), score) };
-    }
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn load(bytes: &[i8; LANES]) -> __m256i {
-    // SAFETY: `bytes` holds 32 bytes; the load needs no alignment.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
