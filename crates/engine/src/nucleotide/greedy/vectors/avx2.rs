@@ -290,8 +290,8 @@ mod half {
     /// The CPU must have AVX2.
     #[inline(always)]
     pub unsafe fn zero_pairs<const BACK: bool>(bits: __m256i) -> __m256i {
-        // The exponent of a floating-point number tells its highest bit. With one bit for each pair
-        // no number is rounded up to another power of two, and none is negative.
+        // The exponent of a floating-point number is the place of its highest bit. With one bit for
+        // each pair no number is rounded up to another power of two, and none is negative.
         const BIAS: i32 = 127;
         // SAFETY: the caller says that the CPU has the instructions.
         unsafe {
