@@ -97,7 +97,18 @@ pub fn inputs_of(args: &[String], stdin: Option<&str>, dir: &Path) -> Vec<Vec<u8
     let files = named.flat_map(|word| [dir.join(word), dir.join(format!("{word}.stamp"))]);
     // For each word one of the two files is usually missing, in error cases both. A missing file
     // counts as an empty one.
-    files.map(|file| fs::read(file).unwrap_or_default()).collect()
+    let mut inputs: Vec<Vec<u8>> = files.map(|file| fs::read(file).unwrap_or_default()).collect();
+    let stored = inputs.iter().filter_map(|input| stored_database(input));
+    let stamps: Vec<_> = stored.map(|name| dir.join(format!("{name}.stamp"))).collect();
+    inputs.extend(stamps.iter().filter_map(|stamp| fs::read(stamp).ok()));
+    inputs
+}
+
+/// Returns the database that a search strategy searches.
+fn stored_database(input: &[u8]) -> Option<&str> {
+    const START: &str = "database \"";
+    let text = str::from_utf8(input).ok().filter(|text| text.starts_with("Blast4-request"))?;
+    text[text.find(START)? + START.len()..].split('"').next()
 }
 
 #[cfg(test)]
@@ -128,16 +139,24 @@ mod tests {
         for directory in ["db", "q"] {
             fs::create_dir_all(dir.join(directory)).unwrap();
         }
-        let files = [("db/pattern", "PA A\n"), ("db/part.stamp", "made"), ("q/one", ">a\n")];
+        let strategy = "Blast4-request ::= {\n database \"db/other\"\n";
+        let files = [
+            ("db/pattern", "PA A\n"),
+            ("db/part.stamp", "made"),
+            ("q/one", ">a\n"),
+            ("db/strategy", strategy),
+            ("db/other.stamp", "made, too"),
+        ];
         for (name, text) in files {
             fs::write(dir.join(name), text).unwrap();
         }
-        let args = "-db db/part -query q/one -phi_pattern db/pattern -in_pssm db/missing";
+        let args = "-db db/part -query q/one -phi_pattern db/pattern -in_pssm db/missing \
+                    -import_search_strategy db/strategy";
         let args: Vec<String> = args.split(' ').map(str::to_owned).collect();
         let inputs: Vec<Vec<u8>> = inputs_of(&args, None, &dir);
         let texts = inputs.iter().filter(|text| !text.is_empty());
         let texts: Vec<&str> = texts.map(|text| str::from_utf8(text).unwrap()).collect();
-        assert_eq!(texts, ["made", ">a\n", "PA A\n"]);
+        assert_eq!(texts, ["made", ">a\n", "PA A\n", strategy, "made, too"]);
         fs::remove_dir_all(dir).unwrap();
     }
 
