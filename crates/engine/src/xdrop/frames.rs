@@ -212,8 +212,10 @@ pub(super) fn run<R: Row, Q: Rows>(
     directions: [Direction<Q>; 2],
 ) -> [Option<Extent>; 2] {
     let costs = Costs::<R>::new(proof, frames);
-    let [mut left, mut right] =
-        directions.map(|direction| Extension::<R, Q>::new(proof, frames, direction));
+    // Not by `map`: instructions in its closure would become calls, which are slow.
+    let [to_left, to_right] = directions;
+    let mut left = Extension::<R, Q>::new(proof, frames, to_left);
+    let mut right = Extension::<R, Q>::new(proof, frames, to_right);
     while left.alive && right.alive {
         left.step(frames, &costs);
         right.step(frames, &costs);
