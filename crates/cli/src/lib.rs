@@ -41,6 +41,7 @@ pub mod report;
 mod search_programs;
 pub mod simulate;
 mod sites;
+mod stored_defline;
 mod stored_search;
 mod strategy;
 mod stream_number;

@@ -64,6 +64,12 @@ impl<'a> Bases<'a> {
         self.packed
     }
 
+    /// Returns the list of ambiguous bases as stored. Without ambiguous bases it has no bytes, or
+    /// only a count of 0.
+    pub fn ambiguity_list(&self) -> &'a [u8] {
+        self.ambiguities
+    }
+
     /// Returns the runs of ambiguous bases in stored order. In a damaged database a run can lie
     /// outside the sequence.
     pub fn ambiguities(&self) -> impl Iterator<Item = Ambiguity> + use<'a> {

@@ -329,6 +329,19 @@ impl Database {
         }
     }
 
+    /// Returns the bytes of a header whose definition lines are all shown as they are stored.
+    /// Returns `None` if a restriction hides lines, if the ordinals in them count on from earlier
+    /// volumes, or if they are in memory only.
+    ///
+    /// # Errors
+    /// Those of [`Database::deflines`].
+    pub fn unchanged_header(&self, oid: u32) -> Result<Option<&[u8]>, DbError> {
+        match self.volume_of(oid) {
+            Some((volume, first)) => volume.unchanged_header(oid - first, first),
+            None => Err(self.no_such_oid_error(oid)),
+        }
+    }
+
     /// Returns all definition lines of a sequence, including excluded ones.
     pub(crate) fn stored_deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
         match self.volume_of(oid) {

@@ -18,6 +18,9 @@ pub struct Defline {
     pub ids: Vec<SeqId>,
     /// The NCBI taxonomy identifier, 0 if unknown.
     pub taxid: i64,
+    /// Whether the header contains a taxonomy identifier, even 0. `makeblastdb` always writes one.
+    #[serde(skip)]
+    pub has_taxid: bool,
     /// Membership bits, 32 per number (field 3); empty in databases made by makeblastdb.
     pub memberships: Vec<i64>,
     /// Link bits, 32 per number, or further taxids (field 4).
@@ -80,7 +83,9 @@ pub fn joined_title(lines: &[Defline]) -> Vec<u8> {
             let ids: Vec<Vec<u8>> = line.ids.iter().map(SeqId::fasta).collect();
             title.push(b'>');
             title.extend(ids.join(&b'|'));
-            title.push(b' ');
+            if line.has_title {
+                title.push(b' ');
+            }
         }
         title.extend_from_slice(&line.title);
     }
@@ -106,7 +111,10 @@ fn defline(reader: &mut BerReader<'_>) -> Result<Defline> {
                 line.has_title = true;
             }
             0xa1 => line.ids = r.wrapped(tag, |r| sequence_of(r, seq_id))?,
-            0xa2 => line.taxid = r.wrapped(tag, BerReader::integer)?,
+            0xa2 => {
+                line.taxid = r.wrapped(tag, BerReader::integer)?;
+                line.has_taxid = true;
+            }
             0xa3 => line.memberships = r.wrapped(tag, |r| sequence_of(r, BerReader::integer))?,
             0xa4 => line.links = r.wrapped(tag, |r| sequence_of(r, BerReader::integer))?,
             0xa5 => line.other_info = r.wrapped(tag, |r| sequence_of(r, BerReader::integer))?,

@@ -18,8 +18,8 @@ pub(super) enum Version4Lookup {
     Gi(i64),
     /// No lookup: the identifier is the number of the sequence in its volume.
     Ordinal(u32),
-    /// Lookup in the index of PIGs, which is not supported.
-    Pig,
+    /// Lookup of this number in the index of PIGs.
+    Pig(i64),
     /// Lookup of this trace number. Indexes of traces are not supported, so the string index is
     /// searched for the whole word.
     Trace(i64),
@@ -104,7 +104,7 @@ fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4Lookup, IdException> {
                 let number = u32::try_from(tag.number()?).unwrap_or(u32::MAX);
                 return Ok(Version4Lookup::Ordinal(number));
             }
-            (b"PIG", tag) => return tag.number().map(|_| Version4Lookup::Pig),
+            (b"PIG", tag) => return tag.number().map(Version4Lookup::Pig),
             (b"ti", tag) => return tag.parse_number().map(Version4Lookup::Trace),
             (db, _) if db.eq_ignore_ascii_case(b"GNOMON") => id.fasta(),
             (_, ObjectId::Text(text)) => text.clone(),
@@ -188,7 +188,7 @@ pub(crate) fn version_4_list_key(id: &[u8]) -> Result<Vec<u8>, IdException> {
         Version4Lookup::Text(text) => text,
         Version4Lookup::Gi(_)
         | Version4Lookup::Ordinal(_)
-        | Version4Lookup::Pig
+        | Version4Lookup::Pig(_)
         | Version4Lookup::Trace(_) => Vec::new(),
     })
 }

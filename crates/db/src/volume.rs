@@ -351,6 +351,18 @@ impl Volume {
         Ok(lines)
     }
 
+    /// Returns the header of sequence `i` if all its definition lines are shown as they are stored.
+    pub(crate) fn unchanged_header(&self, i: u32, first: u32) -> Result<Option<&[u8]>, DbError> {
+        let lines = self.stored_deflines(i, first)?;
+        let is_shown = |line| {
+            self.filter.as_ref().is_none_or(|(filter, volume)| filter.is_shown(*volume, line))
+        };
+        let mut ids = lines.iter().flat_map(|line| &line.ids);
+        let is_changed = first > 0 && ids.any(SeqId::is_ordinal) || !lines.iter().all(is_shown);
+        let header = self.stored_bytes(VolumeFile::Headers, i);
+        Ok((!is_changed && !header.is_empty()).then_some(header))
+    }
+
     /// Returns all definition lines of sequence `i`, including those that are not shown.
     pub(crate) fn stored_deflines(&self, i: u32, first: u32) -> Result<Vec<Defline>, DbError> {
         let file = match &self.headers {

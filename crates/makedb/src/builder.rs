@@ -4,10 +4,10 @@ use fleetblast_seq::id::SeqId;
 
 use crate::accessions::{self, AccessionTables};
 use crate::duplicates::DuplicateFinder;
-use crate::encode::{EncodedPart, EncodedSequence};
 use crate::error::{ErrorContext, MakedbError};
 use crate::header;
 use crate::ids;
+use crate::masks::{self, AlgorithmRanges};
 use crate::options::{DatabaseOptions, FormatVersion};
 use crate::sink::StagedFiles;
 use crate::taxids::{TaxidSource, TaxidTables};
@@ -34,6 +34,32 @@ pub struct DatabaseBuilder {
     header: Vec<u8>,
     /// Error of the last sequence, if that sequence cannot be stored.
     refused: Option<MakedbError>,
+}
+
+/// A sequence to add, encoded except for its number.
+#[derive(Debug)]
+pub(crate) struct NewSequence<'a> {
+    /// Residues or packed bases, without a sentinel.
+    pub(crate) letters: &'a [u8],
+    /// Encoded list of ambiguous bases.
+    pub(crate) ambiguities: &'a [u8],
+    pub(crate) header: &'a [u8],
+    /// Offset in the header at which the number of the sequence is inserted; `None` if the header
+    /// has no number.
+    pub(crate) ordinal_offset: Option<usize>,
+    pub(crate) length: u32,
+    /// All identifiers of all definition lines.
+    pub(crate) ids: &'a [SeqId],
+    /// Taxonomy ids, ascending and without duplicates.
+    pub(crate) taxids: &'a [i32],
+    /// PIG (protein identity group); 0 for none.
+    pub(crate) pig: i64,
+    pub(crate) hash: u32,
+    pub(crate) masks: Vec<AlgorithmRanges>,
+    /// Whether a taxonomy id was found for the sequence.
+    pub(crate) has_taxid: bool,
+    /// Whether masks were found for the sequence.
+    pub(crate) has_found_mask: bool,
 }
 
 /// The size of the finished database.
@@ -115,14 +141,8 @@ impl DatabaseBuilder {
         }
     }
 
-    /// Adds a sequence of an encoded part of the input. `names` are the identifiers by which masks
-    /// name the sequence.
-    pub(crate) fn add(
-        &mut self,
-        block: &EncodedPart,
-        entry: &EncodedSequence,
-        names: &[SeqId],
-    ) -> Result<(), MakedbError> {
+    /// Adds a sequence. Its number in the volume completes the header and the string index.
+    pub(crate) fn add(&mut self, new: &NewSequence<'_>) -> Result<(), MakedbError> {
         if let Some(why) = self.refused.take() {
             return Err(why);
         }
@@ -130,11 +150,11 @@ impl DatabaseBuilder {
             return Err(MakedbError::TooManySequences);
         }
         let number = self.count as u32;
-        let blobs = self.options.masks.encode_masks(names, entry.length);
+        let blobs = masks::encode_masks(&new.masks, new.length);
         let blobs = blobs.ok_or(MakedbError::MaskOutOfBounds { number: self.count })?;
-        self.found_mask |= !blobs[0].is_empty();
-        self.found_taxid |= entry.has_taxid;
-        let gis: Vec<u32> = entry
+        self.found_mask |= new.has_found_mask;
+        self.found_taxid |= new.has_taxid;
+        let gis: Vec<u32> = new
             .ids
             .iter()
             .filter_map(|id| if let SeqId::Gi(gi) = id { u32::try_from(*gi).ok() } else { None })
@@ -144,16 +164,17 @@ impl DatabaseBuilder {
         let mut fresh = false;
         loop {
             let in_volume = self.volume.as_ref().map_or(0, VolumeWriter::sequence_count);
-            self.prepare(block, entry, in_volume, &mut header, &mut lines);
+            self.prepare(new, in_volume, &mut header, &mut lines);
             let item = StoredSequence {
-                sequence: &block.sequences[entry.sequence.clone()],
-                ambiguities: &block.sequences[entry.ambiguities.clone()],
+                sequence: new.letters,
+                ambiguities: new.ambiguities,
                 header: &header,
-                length: entry.length,
-                id_count: entry.ids.len().max(1),
+                length: new.length,
+                id_count: new.ids.len().max(1),
                 string_index_lines: &lines,
                 gis: &gis,
-                hash: entry.sequence_hash,
+                pig: new.pig,
+                hash: new.hash,
                 masks: [&blobs[0], &blobs[1]],
             };
             match &mut self.volume {
@@ -169,13 +190,13 @@ impl DatabaseBuilder {
         }
         self.header = header;
         if let Some(duplicates) = &mut self.duplicates {
-            duplicates.add(&entry.ids, self.full.len() as u32, self.count)?;
+            duplicates.add(new.ids, self.full.len() as u32, self.count)?;
         }
         if let Some(accessions) = &mut self.accessions {
-            accessions.add(&entry.ids, number)?;
+            accessions.add(new.ids, number)?;
         }
         if let Some(taxids) = &mut self.taxids {
-            taxids.add(&entry.taxids, number)?;
+            taxids.add(new.taxids, number)?;
         }
         self.count += 1;
         Ok(())
@@ -185,27 +206,25 @@ impl DatabaseBuilder {
     /// the volume.
     fn prepare(
         &self,
-        block: &EncodedPart,
-        entry: &EncodedSequence,
+        new: &NewSequence<'_>,
         number: u32,
         header: &mut Vec<u8>,
         lines: &mut Vec<Vec<u8>>,
     ) {
-        let stored = &block.headers[entry.header.clone()];
         header.clear();
-        let (before, after) = stored.split_at(entry.ordinal_offset.unwrap_or(stored.len()));
+        let (before, after) = new.header.split_at(new.ordinal_offset.unwrap_or(new.header.len()));
         header.extend_from_slice(before);
-        if entry.ordinal_offset.is_some() {
+        if new.ordinal_offset.is_some() {
             header::write_ordinal(number, header);
         }
         header.extend_from_slice(after);
         lines.clear();
         let indexed = self.options.parse_ids || self.options.hash_index;
         if indexed && self.options.version == FormatVersion::Version4 {
-            for id in &entry.ids {
+            for id in new.ids {
                 ids::string_index_lines(id, number, lines);
             }
-            if entry.ids.is_empty() {
+            if new.ids.is_empty() {
                 // For a sequence that starts a volume, BLAST+ uses the number that it would have in
                 // the previous volume.
                 let id = match (number, self.full.last()) {

@@ -7,9 +7,11 @@ use fleetblast_seq::fasta::database::GapEffect;
 use fleetblast_seq::fasta::{self, FastaError, Reader, Record, Rules, Warning};
 use fleetblast_seq::id::{IdException, SeqId};
 
+use crate::builder::NewSequence;
 use crate::header::{self, BadCharacter, StoredDefline};
 use crate::ids;
 use crate::kind::DatabaseKind;
+use crate::masks::AlgorithmRanges;
 use crate::nucleotide;
 use crate::options::DatabaseOptions;
 
@@ -105,6 +107,28 @@ pub(crate) fn encode_part(text: FastaPart, name: &Path, options: &DatabaseOption
 }
 
 impl EncodedPart {
+    /// Returns an encoded sequence of this part with its masks.
+    pub(crate) fn sequence<'a>(
+        &'a self,
+        entry: &'a EncodedSequence,
+        masks: Vec<AlgorithmRanges>,
+    ) -> NewSequence<'a> {
+        NewSequence {
+            letters: &self.sequences[entry.sequence.clone()],
+            ambiguities: &self.sequences[entry.ambiguities.clone()],
+            header: &self.headers[entry.header.clone()],
+            ordinal_offset: entry.ordinal_offset,
+            length: entry.length,
+            ids: &entry.ids,
+            taxids: &entry.taxids,
+            pig: 0,
+            hash: entry.sequence_hash,
+            has_found_mask: !masks.is_empty(),
+            masks,
+            has_taxid: entry.has_taxid,
+        }
+    }
+
     fn encode(&mut self, mut record: Record, options: &DatabaseOptions) -> EncodedRecord {
         let warnings = std::mem::take(&mut record.warnings);
         let mut names = std::mem::take(&mut record.ids);
@@ -163,9 +187,6 @@ impl EncodedPart {
         let mut bad_characters = Vec::new();
         let start = self.headers.len();
         let ordinal = header::write_header(&lines, &mut self.headers, &mut bad_characters);
-        let mut taxids: Vec<i32> = lines.iter().map(|line| line.taxid).collect();
-        taxids.sort_unstable();
-        taxids.dedup();
         let hash = if options.hash_index { hash(&record.residues) } else { 0 };
         EncodedSequence {
             sequence,
@@ -173,8 +194,8 @@ impl EncodedPart {
             header: start..self.headers.len(),
             ordinal_offset: ordinal,
             length: record.residues.len() as u32,
+            taxids: header::taxids(&lines),
             ids: lines.into_iter().flat_map(|line| line.ids).collect(),
-            taxids,
             sequence_hash: hash,
             bad_characters,
             has_taxid,
@@ -198,13 +219,14 @@ fn lines(
     let lines = definitions.into_iter().map(|ids::ParsedDefline { ids, title }| {
         let taxid = options.taxids.taxid_of_ids(&ids);
         found |= taxid.is_some();
-        StoredDefline { title, ids, taxid: taxid.unwrap_or(0) }
+        let (title, taxid) = (Some(title), Some(i64::from(taxid.unwrap_or(0))));
+        StoredDefline { title, ids, taxid, ..StoredDefline::default() }
     });
     Ok((lines.collect(), found))
 }
 
-/// Returns the hash of a sequence's codes in the hash index (`SeqDB_ComputeSequenceHash`).
-fn hash(codes: &[u8]) -> u32 {
+/// Returns the hash of a sequence's codes in the hash index (`SeqDB_SequenceHash`).
+pub(crate) fn hash(codes: &[u8]) -> u32 {
     codes.iter().fold(0u32, |hash, &code| {
         hash.wrapping_mul(1_103_515_245).wrapping_add(u32::from(code) + 12345)
     })

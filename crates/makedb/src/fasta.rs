@@ -201,7 +201,8 @@ impl Writer<'_> {
             EncodingOutcome::Stored(entry) => {
                 entry.bad_characters.iter().for_each(|bad| report(InputEvent::BadCharacter(bad)));
                 self.report_late(report);
-                self.builder.add(block, &entry, &names)?;
+                let masks = self.builder.options().masks.ranges_of(&names);
+                self.builder.add(&block.sequence(&entry, masks))?;
                 self.late_reports = entry.bad_characters;
                 Ok(())
             }

@@ -1,5 +1,7 @@
 //! Header records: the Blast-def-line-set of one sequence (blastdb.asn).
 
+use std::collections::BTreeSet;
+
 use fleetblast_seq::asn::ber::Writer;
 use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 
@@ -32,14 +34,44 @@ impl std::fmt::Display for BadCharacter {
     }
 }
 
-/// A definition line to write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StoredDefline {
-    pub(crate) title: Vec<u8>,
+/// A definition line to write (`Blast-def-line`, blastdb.asn).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredDefline {
+    /// The title; `None` leaves it out.
+    pub title: Option<Vec<u8>>,
     /// Identifiers. If there are none, the number of the sequence is the identifier, which is
     /// inserted later.
-    pub(crate) ids: Vec<SeqId>,
-    pub(crate) taxid: i32,
+    pub ids: Vec<SeqId>,
+    /// The taxonomy identifier; `None` leaves it out.
+    pub taxid: Option<i64>,
+    /// Membership bits, 32 in each number.
+    pub memberships: Vec<i64>,
+    /// Further taxonomy identifiers, or link bits in older databases.
+    pub links: Vec<i64>,
+    /// Other numbers. The first one is the PIG (protein identity group).
+    pub other_info: Vec<i64>,
+}
+
+/// Returns the taxonomy identifiers of definition lines, ascending and without duplicates
+/// (`CBlast_def_line::GetTaxIds`).
+pub(crate) fn taxids(lines: &[StoredDefline]) -> Vec<i32> {
+    let of_line = |line: &StoredDefline| {
+        let all = line.taxid.iter().chain(&line.links);
+        let mut taxids: BTreeSet<i32> = all.filter_map(|&it| i32::try_from(it).ok()).collect();
+        if taxids.len() > 1 {
+            taxids.remove(&0);
+        }
+        taxids
+    };
+    lines.iter().flat_map(of_line).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Encodes the header of a sequence, whose definition lines have identifiers. Characters that ASN.1
+/// cannot hold become `#`.
+pub fn encode_header(lines: &[StoredDefline]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_header(lines, &mut bytes, &mut Vec::new());
+    bytes
 }
 
 /// Appends a header with these definition lines. For a line without identifiers, it leaves out the
@@ -55,7 +87,9 @@ pub(crate) fn write_header(
     writer.sequence(|w| {
         for line in lines {
             w.sequence(|w| {
-                w.tagged(0, |w| text(w, &line.title, start, "title", bad));
+                if let Some(title) = &line.title {
+                    w.tagged(0, |w| text(w, title, start, "title", bad));
+                }
                 w.tagged(1, |w| {
                     w.sequence(|w| {
                         if line.ids.is_empty() {
@@ -66,7 +100,18 @@ pub(crate) fn write_header(
                         }
                     });
                 });
-                w.tagged(2, |w| w.integer(i64::from(line.taxid)));
+                if let Some(taxid) = line.taxid {
+                    w.tagged(2, |w| w.integer(taxid));
+                }
+                for (tag, numbers) in
+                    [(3, &line.memberships), (4, &line.links), (5, &line.other_info)]
+                {
+                    if !numbers.is_empty() {
+                        w.tagged(tag, |w| {
+                            w.sequence(|w| numbers.iter().for_each(|&number| w.integer(number)));
+                        });
+                    }
+                }
             });
         }
     });

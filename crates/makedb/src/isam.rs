@@ -95,7 +95,8 @@ impl StringIndexWriter {
     }
 }
 
-/// Writer of a numeric index: sorted pairs of a GI and the number of its sequence.
+/// Writer of a numeric index: sorted pairs of an identifier (a GI or a PIG) and the number
+/// of its sequence.
 #[derive(Debug)]
 pub(crate) struct NumericIndexWriter {
     pairs: ExternalSorter,
@@ -112,24 +113,31 @@ impl NumericIndexWriter {
         8 * u64::from(self.count)
     }
 
-    pub(crate) fn add(&mut self, id: u32, number: u32) -> Result<(), MakedbError> {
+    pub(crate) fn add(&mut self, id: i64, number: u32) -> Result<(), MakedbError> {
         self.count += 1;
-        self.pairs.push(&id.to_be_bytes(), u64::from(number))
+        self.pairs.push(&(id ^ i64::MIN).to_be_bytes(), u64::from(number))
     }
 
     /// Writes index and data, unless there are no pairs.
-    pub(crate) fn write(self, sink: &mut StagedFiles, volume: u32) -> Result<(), MakedbError> {
+    pub(crate) fn write(
+        self,
+        sink: &mut StagedFiles,
+        volume: u32,
+        letters: [&'static str; 2],
+    ) -> Result<(), MakedbError> {
         if self.pairs.is_empty() {
             return Ok(());
         }
-        let mut index = sink.create_file(Some(volume), "ni")?;
-        let mut data = sink.create_file(Some(volume), "nd")?;
+        let [index, data] = letters;
+        let mut index = sink.create_file(Some(volume), index)?;
+        let mut data = sink.create_file(Some(volume), data)?;
         header(&mut index, 0, self.byte_count(), self.count, NUMBER_PAGE, 0)?;
         let mut last = None;
         let mut written = 0;
         self.pairs.for_each_sorted(|id, number| {
             let mut pair = [0; 8];
-            pair[..4].copy_from_slice(id);
+            // BLAST+ sorts by 64 bits with a sign, and writes 32 of them.
+            pair[..4].copy_from_slice(&id[4..]);
             pair[4..].copy_from_slice(&(number as u32).to_be_bytes());
             if last.replace(pair) == Some(pair) {
                 return Ok(());

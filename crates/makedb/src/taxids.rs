@@ -19,7 +19,7 @@ const MAP_SIZE: u64 = 300_000_000;
 /// The source of taxonomy ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TaxidSource {
-    /// No taxonomy id is known, so 0 is stored.
+    /// No taxonomy id is known. A sequence of a database keeps its own; for others 0 is stored.
     #[default]
     Unknown,
     /// The same taxonomy id for all sequences.

@@ -32,6 +32,8 @@ pub(crate) struct StoredSequence<'a> {
     /// Lines of the string index of version 4.
     pub(crate) string_index_lines: &'a [Vec<u8>],
     pub(crate) gis: &'a [u32],
+    /// PIG (protein identity group); 0 for none.
+    pub(crate) pig: i64,
     pub(crate) hash: u32,
     /// Masks in the two byte orders.
     pub(crate) masks: [&'a [u8]; 2],
@@ -41,6 +43,7 @@ pub(crate) struct StoredSequence<'a> {
 #[derive(Debug)]
 struct Indices {
     gis: NumericIndexWriter,
+    pigs: NumericIndexWriter,
     gi_of: OutputFile,
     accessions: Option<StringIndexWriter>,
     hashes: Option<StringIndexWriter>,
@@ -90,6 +93,7 @@ impl VolumeWriter {
         let indices = if options.parse_ids || options.hash_index {
             Some(Indices {
                 gis: NumericIndexWriter::new(sink.directory()),
+                pigs: NumericIndexWriter::new(sink.directory()),
                 gi_of: spool(sink)?,
                 accessions: (options.version == FormatVersion::Version4)
                     .then(|| StringIndexWriter::new(sink.directory())),
@@ -213,13 +217,17 @@ impl Indices {
             index.byte_count() + (ids + 1) * STRING_ESTIMATE < MAX_INDEX_FILE
         };
         self.gis.byte_count() + (ids + 1) * NUMBER_SIZE < MAX_INDEX_FILE
+            && self.pigs.byte_count() + 2 * NUMBER_SIZE < MAX_INDEX_FILE
             && self.accessions.as_ref().is_none_or(|index| strings(index, ids))
             && self.hashes.as_ref().is_none_or(|index| strings(index, 1))
     }
 
     fn add(&mut self, number: u32, item: &StoredSequence<'_>) -> Result<(), MakedbError> {
         for &gi in item.gis {
-            self.gis.add(gi, number)?;
+            self.gis.add(gi.into(), number)?;
+        }
+        if item.pig != 0 {
+            self.pigs.add(item.pig, number)?;
         }
         self.gi_of.write_bytes(&item.gis.first().copied().unwrap_or(NO_GI).to_be_bytes())?;
         if let Some(accessions) = &mut self.accessions {
@@ -234,7 +242,8 @@ impl Indices {
     }
 
     fn close(self, sink: &mut StagedFiles, volume: u32, count: u32) -> Result<(), MakedbError> {
-        self.gis.write(sink, volume)?;
+        self.gis.write(sink, volume, ["ni", "nd"])?;
+        self.pigs.write(sink, volume, ["pi", "pd"])?;
         if let Some(accessions) = self.accessions {
             accessions.write(sink, volume, ["si", "sd"])?;
         }

@@ -20,7 +20,7 @@ mod annotation;
 mod archive;
 pub mod archive_options;
 pub mod archive_reader;
-mod asn;
+pub mod asn;
 pub mod columns;
 pub mod error;
 mod extended;

@@ -6,10 +6,10 @@ use std::ops::Range;
 use fleetblast_seq::asn::ber::Writer;
 use fleetblast_seq::id::SeqId;
 
+use crate::asn::seq_id;
 use crate::asn::{
     AsnValue, LOCATION, print_asn_text, print_item, print_xml_element, start_xml, write_ber,
 };
-use crate::seq_align::seq_id;
 use crate::text::append_escaped_xml_byte;
 
 /// Depth of the locations in a file of masks as text.

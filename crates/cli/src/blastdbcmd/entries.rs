@@ -1,13 +1,18 @@
 //! Retrieval of the sequences that the options select, in the order of BLAST+.
 
+use std::ffi::OsStr;
+
+use fleetblast_db::DbError;
+use fleetblast_job::output::Output;
+
 use super::config::Config;
 use super::messages::Messages;
 use super::options::{Options, Selection, Taxids};
 use super::source::Source;
 use super::{Format, Stop};
+use crate::options::blastdbcmd::retrieval;
+use crate::options::number;
 use crate::text_file::read_text_file;
-use fleetblast_db::DbError;
-use fleetblast_job::output::Output;
 
 /// A line of `-entry_batch`: its key, the rest of the line, and the OID of the key if it was found.
 type BatchEntry<'t> = (Vec<u8>, &'t [u8], Option<u32>);
@@ -43,11 +48,7 @@ impl Retrieval<'_> {
                 self.write_all(self.source.database.oid_cursor().walk_included(), &config, out)
             }
             Selection::Batch(path) => {
-                let text = read_text_file("entry_batch", path).map_err(|error| {
-                    // BLAST+ reports this as an error of the retrieval, not of the command line.
-                    let prefix = "Command line argument error: ";
-                    Stop::Message(error.message.trim_start_matches(prefix).to_owned())
-                })?;
+                let text = read_batch(retrieval::ENTRY_BATCH.name(), path)?;
                 if self.options.get_dups {
                     self.batch_with_duplicates(&text, config, out)
                 } else {
@@ -55,6 +56,14 @@ impl Retrieval<'_> {
                 }
             }
             Selection::Ids(list) => self.entries(list, &config, out),
+            Selection::Pig(pig) => {
+                let oid = self.source.lookup.oid_of_pig((*pig).into())?;
+                let oid = oid.ok_or_else(no_such_oid)?;
+                self.write_all([oid], &config, out)
+            }
+            Selection::PigBatch(path) => {
+                self.batch_of_pigs(&read_batch(retrieval::IPG_BATCH.name(), path)?, config, out)
+            }
             Selection::Nothing => Err(Stop::Message(
                 "Must specify query type: one of 'entry', 'entry_batch', or 'pig'".to_owned(),
             )),
@@ -127,6 +136,36 @@ impl Retrieval<'_> {
         self.messages.error(&format!("Skipped {}", String::from_utf8_lossy(id)));
     }
 
+    /// Writes the sequence of each PIG in the text of `-ipg_batch`. Returns whether all exist.
+    fn batch_of_pigs(
+        &self,
+        text: &[u8],
+        mut config: Config,
+        out: &mut Output,
+    ) -> Result<bool, Stop> {
+        let mut buffer = Vec::new();
+        let mut good = true;
+        for (id, rest) in text.split(|&b| b == b'\n').filter_map(id_and_rest) {
+            let shown = String::from_utf8_lossy(id);
+            if !config.read_specifiers(rest, self.source, self.messages)? {
+                self.messages.error(&format!("Skipped IPG : {shown}"));
+                good = false;
+                continue;
+            }
+            // BLAST+ takes a word that is no number for 0.
+            let pig = number::parse_int4(id).unwrap_or(0);
+            match self.source.lookup.oid_of_pig(pig.into())? {
+                Some(oid) => self.write(oid, &config, None, &mut buffer, out)?,
+                None if !self.source.lookup.has_pig_index() => return Err(no_such_oid()),
+                None => {
+                    self.messages.error(&format!("Skipped IPG: {shown}"));
+                    good = false;
+                }
+            }
+        }
+        Ok(good)
+    }
+
     /// Writes all sequences of each identifier in the text of `-entry_batch`, for `-get_dups`.
     /// Returns whether all identifiers exist.
     fn batch_with_duplicates(
@@ -192,7 +231,21 @@ impl Retrieval<'_> {
     }
 }
 
-/// Splits a line of `-entry_batch` into the identifier and the rest; `None` for a blank line.
+/// Returns the error for a PIG that has no sequence.
+fn no_such_oid() -> Stop {
+    Stop::Message("OID not found".to_owned())
+}
+
+/// Reads a file of `-entry_batch` or `-ipg_batch`.
+fn read_batch(option: &str, path: &OsStr) -> Result<Vec<u8>, Stop> {
+    read_text_file(option, path).map_err(|error| {
+        // BLAST+ reports this as an error of the retrieval, not of the command line.
+        let prefix = "Command line argument error: ";
+        Stop::Message(error.message.trim_start_matches(prefix).to_owned())
+    })
+}
+
+/// Splits a line of a batch into the identifier and the rest; `None` for a blank line.
 fn id_and_rest(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let blank = |b: &u8| b" \t".contains(b);
     let start = line.iter().position(|b| !blank(b))?;

@@ -45,10 +45,7 @@ impl Fasta {
         let length = source.database.length_of(oid);
         let mut lines = source.deflines(oid)?;
         if let Some(target) = target {
-            let line = Target::in_fasta(target).find(lines).ok_or_else(|| {
-                Stop::Message("Error: oid headers do not contain target gi/seq_id.".to_owned())
-            })?;
-            lines = vec![line];
+            lines = vec![Target::in_fasta(target).find_in_sequence(&lines)?];
         }
         if lines.is_empty() || length == 0 {
             return Ok(());

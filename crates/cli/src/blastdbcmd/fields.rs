@@ -1,8 +1,7 @@
 //! Sequences as lines of fields (`-outfmt`).
 
 use fleetblast_db::{Defline, TaxonNames};
-use fleetblast_job::error::Error;
-use fleetblast_seq::id::{SeqId, choose_report_id};
+use fleetblast_seq::id::{SeqId, choose_text_id};
 
 use super::Stop;
 use super::config::{Config, usable_mask};
@@ -10,7 +9,6 @@ use super::header::Target;
 use super::letters::{self, Alphabet};
 use super::messages::Messages;
 use super::source::Source;
-use crate::options::blastdbcmd::BLASTDBCMD;
 
 const MISSING: &[u8] = b"N/A";
 /// Names with which the taxonomy database marks taxa without a name.
@@ -25,7 +23,19 @@ pub(super) struct Fields {
     of_deflines: bool,
 }
 
-/// Checks an `-outfmt`. Returns the format of the lines, or `None` for FASTA.
+/// A valid `-outfmt`.
+pub(super) enum Layout {
+    /// `%f`: FASTA.
+    Fasta,
+    /// `%b`: sequences as ASN.1 text.
+    Bioseq,
+    /// `%d`: definition lines as ASN.1 text.
+    Deflines,
+    /// Lines of fields.
+    Lines(Vec<u8>),
+}
+
+/// Checks an `-outfmt`. Beside `%f`, `%b` or `%d`, all other fields are ignored.
 ///
 /// Removes the number of a masking algorithm after `%m`, and sets the masks of `%m` in `config`.
 pub(super) fn layout(
@@ -33,21 +43,22 @@ pub(super) fn layout(
     config: &mut Config,
     source: &Source,
     messages: &Messages,
-) -> Result<Option<Vec<u8>>, Stop> {
+) -> Result<Layout, Stop> {
     let find = |what: &[u8]| format.windows(2).position(|two| two == what);
-    let (fasta, bioseq, defline) = (find(b"%f"), find(b"%b"), find(b"%d"));
-    if [fasta, bioseq, defline].into_iter().flatten().count() > 1 {
+    let mut wholes = Vec::new();
+    for (field, layout) in
+        [(b"%f", Layout::Fasta), (b"%b", Layout::Bioseq), (b"%d", Layout::Deflines)]
+    {
+        if find(field).is_some() {
+            wholes.push(layout);
+        }
+    }
+    if wholes.len() > 1 {
         let message = "The %f, %b, %d output format options cannot be specified together.";
         return Err(Stop::Message(message.to_owned()));
     }
-    for (found, name) in [(bioseq, "%b"), (defline, "%d")] {
-        if found.is_some() {
-            let what = format_args!("-outfmt {name}");
-            return Err(Error::unsupported(BLASTDBCMD.name, what).into());
-        }
-    }
-    if fasta.is_some() {
-        return Ok(None);
+    if let Some(layout) = wholes.pop() {
+        return Ok(layout);
     }
     let mut layout = format.to_vec();
     if let Some(at) = find(b"%m") {
@@ -65,7 +76,7 @@ pub(super) fn layout(
         let mask = usable_mask(number, source, messages)?;
         config.shown_mask = mask.ok_or_else(|| Stop::Message(invalid()))?;
     }
-    Ok(Some(layout))
+    Ok(Layout::Lines(layout))
 }
 
 impl Fields {
@@ -110,10 +121,7 @@ impl Fields {
         match target {
             None => lines.iter().try_for_each(|line| self.line(source, &sequence, line, out)),
             Some(target) => {
-                let line = Target::in_fields(target).find(lines).ok_or_else(|| {
-                    let target = String::from_utf8_lossy(target);
-                    Stop::Message(format!("Failed to find target id {target}"))
-                })?;
+                let line = Target::in_fields(target).find_in_fields(lines)?;
                 self.line(source, &sequence, &line, out)
             }
         }
@@ -217,7 +225,7 @@ fn masks(source: &Source, oid: u32, config: &Config) -> Result<String, Stop> {
 
 /// Formats a field of a definition line; `None` if there is no such field.
 fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
-    let id = || choose_report_id(&line.ids);
+    let id = || choose_text_id(&line.ids);
     let name = |pick: fn(TaxonNames) -> Vec<u8>| {
         source.taxon(line.taxid).map_or_else(|| MISSING.to_vec(), pick)
     };
@@ -232,7 +240,8 @@ fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
             let gi = line.ids.iter().find(|id| matches!(id, SeqId::Gi(_)));
             gi.map_or_else(|| MISSING.to_vec(), SeqId::accession)
         }
-        b't' => line.title.clone(),
+        b't' if line.has_title => line.title.clone(),
+        b't' => MISSING.to_vec(),
         b'T' => line.taxid.to_string().into_bytes(),
         b'X' => of_leaves(line, |taxid| taxid.to_string().into_bytes()),
         b'P' => {

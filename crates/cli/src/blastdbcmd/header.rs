@@ -2,7 +2,9 @@
 
 use fleetblast_db::Defline;
 use fleetblast_seq::convert::parse_integer;
-use fleetblast_seq::id::{ObjectId, SeqId, choose_text_id, parse_fasta_ids};
+use fleetblast_seq::id::{
+    IdException, ObjectId, SeqId, choose_text_id, parse_fasta_ids, parse_number_or_accession,
+};
 
 use super::Stop;
 
@@ -11,34 +13,70 @@ const SEPARATOR: &[u8] = b" >";
 
 /// The identifiers that `-target_only` searches for.
 pub(super) struct Target {
+    /// As the user typed it.
+    text: Vec<u8>,
     ids: Vec<SeqId>,
 }
 
 impl Target {
     /// Parses a target for FASTA output. A number is a GI or a local identifier; other text may
-    /// also be a local identifier (`CSeqDBVol::GetBioseq`, seqdbvol.cpp).
+    /// also be a local identifier.
     pub(super) fn in_fasta(text: &[u8]) -> Self {
         let first = match number(text) {
             Some(gi) => Some(SeqId::Gi(gi)),
             None => first_id(text),
         };
+        Self::or_local(text, first)
+    }
+
+    /// Parses a target for output as a Bioseq. Text may be a local identifier only with its tag.
+    pub(super) fn in_bioseq(text: &[u8]) -> Result<Self, IdException> {
+        parse_number_or_accession(text).map(|id| Self::or_local(text, Some(id)))
+    }
+
+    /// The identifier may also be a local one (`CSeqDBVol::GetBioseq`, seqdbvol.cpp).
+    fn or_local(text: &[u8], first: Option<SeqId>) -> Self {
         let local =
             first.as_ref().map(|id| SeqId::Local(ObjectId::from_text(&id.accession_version())));
-        Self { ids: first.into_iter().chain(local).collect() }
+        Self { text: text.to_vec(), ids: first.into_iter().chain(local).collect() }
     }
 
     /// Parses a target for lines of fields: an identifier, or a GI if it is a number
     /// (`CBlastDeflineUtil`, blastdb_dataextract.cpp).
     pub(super) fn in_fields(text: &[u8]) -> Self {
         let gi = number(text).map(SeqId::Gi);
-        Self { ids: first_id(text).into_iter().chain(gi).collect() }
+        Self { text: text.to_vec(), ids: first_id(text).into_iter().chain(gi).collect() }
     }
 
-    /// Returns the first definition line with one of the identifiers.
-    pub(super) fn find(&self, lines: Vec<Defline>) -> Option<Defline> {
+    /// Returns the first definition line with one of the identifiers, as for lines of fields.
+    pub(super) fn find_in_fields(&self, lines: Vec<Defline>) -> Result<Defline, Stop> {
         let meant = |id: &SeqId| self.ids.iter().any(|target| id.matches(target));
-        lines.into_iter().find(|line| line.ids.iter().any(meant))
+        let found = lines.into_iter().find(|line| line.ids.iter().any(meant));
+        found.ok_or_else(|| {
+            let target = String::from_utf8_lossy(&self.text);
+            Stop::Message(format!("Failed to find target id {target}"))
+        })
     }
+
+    /// Returns the first definition line with one of the identifiers, as for whole sequences.
+    pub(super) fn find_in_sequence(&self, lines: &[Defline]) -> Result<Defline, Stop> {
+        let found = lines.iter().find(|line| self.ids.iter().any(|id| has_id(line, id)));
+        found.cloned().ok_or_else(|| {
+            Stop::Message("Error: oid headers do not contain target gi/seq_id.".to_owned())
+        })
+    }
+
+    /// Returns whether a definition line has the identifier as the user meant it first.
+    pub(super) fn is_preferred(&self, line: &Defline) -> bool {
+        self.ids.first().is_some_and(|id| has_id(line, id))
+    }
+}
+
+/// Returns whether the first identifier that can be compared with `id` matches it. Later ones do
+/// not count (`s_SeqDB_SeqIdIn`, seqdbvol.cpp).
+fn has_id(line: &Defline, id: &SeqId) -> bool {
+    let first = line.ids.iter().find(|stored| stored.is_comparable(id));
+    first.is_some_and(|stored| stored.matches(id))
 }
 
 fn number(text: &[u8]) -> Option<i64> {

@@ -2,6 +2,7 @@
 //!
 //! Messages, exit codes and the output before an error are those of BLAST+ (`blastdbcmd.cpp`).
 
+mod asn;
 mod config;
 mod entries;
 mod fasta;
@@ -24,7 +25,7 @@ use fleetblast_job::plan::Destination;
 
 use self::config::Config;
 use self::fasta::Fasta;
-use self::fields::Fields;
+use self::fields::{Fields, Layout};
 use self::messages::Messages;
 use self::options::{Operation, Options};
 use self::source::Source;
@@ -56,22 +57,21 @@ impl From<DbError> for Stop {
     }
 }
 
-/// The output format of sequences: FASTA, or lines of fields.
+/// The output format of sequences: FASTA, ASN.1, or lines of fields.
 enum Format {
     Fasta(Fasta),
+    Bioseq,
+    Deflines,
     Fields(Fields),
 }
 
 impl Format {
-    fn new(
-        options: &Options,
-        config: &mut Config,
-        source: &Source,
-        messages: &Messages,
-    ) -> Result<Self, Stop> {
-        match fields::layout(&options.outfmt, config, source, messages)? {
-            None => Ok(Self::Fasta(Fasta::new(options))),
-            Some(layout) => Ok(Self::Fields(Fields::new(&layout)?)),
+    fn new(layout: Layout, options: &Options) -> Result<Self, Stop> {
+        match layout {
+            Layout::Fasta => Ok(Self::Fasta(Fasta::new(options))),
+            Layout::Bioseq => Ok(Self::Bioseq),
+            Layout::Deflines => Ok(Self::Deflines),
+            Layout::Lines(layout) => Ok(Self::Fields(Fields::new(&layout)?)),
         }
     }
 
@@ -87,6 +87,8 @@ impl Format {
     ) -> Result<(), Stop> {
         match self {
             Self::Fasta(fasta) => fasta.write(source, oid, config, target, out),
+            Self::Bioseq => asn::write_bioseq(source, oid, target, out),
+            Self::Deflines => asn::write_deflines(source, oid, target, out),
             Self::Fields(fields) => fields.write(source, oid, config, target, out),
         }
     }
@@ -190,8 +192,9 @@ fn retrieve(
     out: &mut Output,
 ) -> Result<bool, Stop> {
     let mut config = Config::new(options, source);
-    let format = Format::new(options, &mut config, source, messages)?;
+    let layout = fields::layout(&options.outfmt, &mut config, source, messages)?;
     config.select(options, source, messages)?;
+    let format = Format::new(layout, options)?;
     let retrieval = entries::Retrieval { options, source, format: &format, messages };
     retrieval.run(wanted, taxids, config, out)
 }

@@ -93,6 +93,10 @@ pub(super) enum Selection {
     Batch(OsString),
     /// `-entry`.
     Ids(Vec<u8>),
+    /// `-ipg`.
+    Pig(i32),
+    /// `-ipg_batch`.
+    PigBatch(OsString),
     /// No option selects sequences.
     Nothing,
 }
@@ -155,7 +159,7 @@ impl Operation {
         let metadata = values.flag_if_listed(&retrieval::METADATA);
         let metadata = metadata.then(|| Self::Metadata { prefix: file_prefix(prefix.as_deref()) });
         let tax_info = values.get(&retrieval::TAX_INFO).then_some(Self::TaxInfo);
-        let wanted = Selection::new(values);
+        let wanted = Selection::new(values)?;
         if values.get(&output::SHOW_BLASTDB_SEARCH_PATH) {
             return Ok(Self::SearchPath);
         }
@@ -171,18 +175,26 @@ impl Operation {
 }
 
 impl Selection {
-    fn new(values: &Values<'_>) -> Self {
+    fn new(values: &Values<'_>) -> Result<Self, Error> {
         let taxids = values.optional(&retrieval::TAXIDS);
         let taxid_file = values.optional(&retrieval::TAXIDLIST);
         let batch = values.optional(&retrieval::ENTRY_BATCH);
-        match (taxids, taxid_file, values.optional(&retrieval::ENTRY), batch) {
+        let pig = values.optional(&retrieval::IPG).map(Self::Pig);
+        let pigs = values.optional(&retrieval::IPG_BATCH).map(Self::PigBatch);
+        let by_pig = pig.or(pigs);
+        if by_pig.is_some() && (taxids.is_some() || taxid_file.is_some()) {
+            // BLAST+ then ignores the taxids, but it opens the database in another way.
+            return Err(Error::unsupported(BLASTDBCMD.name, "taxids with -ipg or -ipg_batch"));
+        }
+        let entry = values.optional(&retrieval::ENTRY);
+        Ok(match (taxids, taxid_file, entry, batch) {
             (Some(taxids), ..) => Self::Taxids(taxids),
             (_, Some(path), ..) => Self::TaxidFile(path),
             (_, _, Some(entry), _) if entry == "all" => Self::All,
             (_, _, _, Some(path)) => Self::Batch(path),
             (_, _, Some(entry), None) => Self::Ids(entry.into_vec()),
-            (_, _, None, None) => Self::Nothing,
-        }
+            (_, _, None, None) => by_pig.unwrap_or(Self::Nothing),
+        })
     }
 
     /// Returns the taxids if sequences are selected by taxids, else `None`. They include all

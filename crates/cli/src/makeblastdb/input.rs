@@ -15,6 +15,7 @@ use fleetblast_stats::release::Release;
 
 use super::guess::is_fasta;
 use super::log::warn;
+use super::names::split_names;
 use super::options_error;
 use crate::hint;
 use crate::options::makeblastdb::IN;
@@ -53,7 +54,7 @@ impl Inputs {
     ///
     /// A file that does not look like FASTA is an error, or a warning if the release reads it.
     pub(super) fn open(text: &OsStr, release: &Release) -> Result<Self, Error> {
-        let names = split(text.as_bytes());
+        let names = split_names(text.as_bytes());
         let stdin = Path::new("-");
         match names.first() {
             None => return Err(options_error("File  does not exist")),
@@ -106,43 +107,4 @@ fn check(name: &Path, release: &Release) -> Result<(), Error> {
         ));
     }
     Ok(())
-}
-
-/// Splits names at blanks; quotes enclose a name with blanks.
-fn split(text: &[u8]) -> Vec<PathBuf> {
-    let mut names = Vec::new();
-    let mut quoted = false;
-    let mut name = Vec::new();
-    for &byte in text.iter().chain(b" ") {
-        match byte {
-            b'"' => quoted = !quoted,
-            b' ' if !quoted => {
-                if !name.is_empty() {
-                    names.push(PathBuf::from(OsStr::from_bytes(&name)));
-                }
-                name.clear();
-            }
-            _ => name.push(byte),
-        }
-    }
-    if !name.is_empty() {
-        names.push(PathBuf::from(OsStr::from_bytes(&name)));
-    }
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_stand_between_blanks_or_quotes() {
-        let names = |text: &str| -> Vec<String> {
-            split(text.as_bytes()).iter().map(|name| name.display().to_string()).collect()
-        };
-        assert_eq!(names("a.fa  b.fa"), ["a.fa", "b.fa"]);
-        assert_eq!(names("\"a b.fa\" c"), ["a b.fa", "c"]);
-        assert_eq!(names("a,b"), ["a,b"]);
-        assert_eq!(names(" "), [""; 0]);
-    }
 }

@@ -95,6 +95,7 @@ fn mask_error(error: MaskError) -> Error {
     options_error(&error)
 }
 
-fn algorithm_error(error: MaskAlgorithmError) -> Error {
+/// Returns the error for an algorithm that cannot be added.
+pub(super) fn algorithm_error(error: MaskAlgorithmError) -> Error {
     Error::new(exit::INPUT, format!("BLAST Database creation error: {error}"))
 }

@@ -1,19 +1,23 @@
-//! `makeblastdb`: makes databases from FASTA files.
+//! `makeblastdb`: makes databases from FASTA files or from other databases.
 //!
 //! Messages, exit codes and the log are those of BLAST+ (`makeblastdb.cpp`, `build_db.cpp`), with
 //! three differences. An existing database stays until the new one is complete. Inputs may be
 //! compressed. If identifiers are parsed, the log names a sequence only once it is certain that its
 //! identifier is unique.
 
+mod database;
 mod guess;
 mod input;
 mod log;
 mod masks;
 mod metadata;
+mod names;
 mod options;
 mod size;
 
 use std::env;
+use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Instant;
 
@@ -25,11 +29,12 @@ use fleetblast_makedb::{
     TaxidSource, UnmatchedInputs, add_fasta,
 };
 
+use self::database::InputDatabase;
 use self::input::{Input, Inputs};
 use self::log::{Log, warn};
 use self::options::Options;
 use crate::dates::now;
-use crate::options::makeblastdb::MAKEBLASTDB;
+use crate::options::makeblastdb::{MAKEBLASTDB, TAXID_MAP};
 use crate::options::parse::GivenOptions;
 use crate::stream_number::stream_number;
 
@@ -51,17 +56,16 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let taxids = match (options.taxid, &options.taxid_map) {
         (Some(0) | None, None) => TaxidSource::Unknown,
         (Some(taxid), _) => TaxidSource::SameForAll(taxid),
-        (None, Some(path)) => TaxidSource::read_map(Path::new(path)).map_err(|e| refused(&e))?,
+        (None, Some(path)) => read_taxid_map(path)?,
     };
     let mut masks = SequenceMasks::default();
     let opened = masks::read(&options, &mut masks, &mut log);
-    let opened = opened.and_then(|()| Inputs::open(&options.input, options.release));
+    let opened = opened.and_then(|()| Source::open(&options, &mut masks, &mut log));
     let unmatched = UnmatchedInputs {
         no_mask_matched: !masks.is_empty(),
         no_taxid_matched: matches!(taxids, TaxidSource::ByIdentifier(_)),
     };
-    let inputs = opened.map_err(|error| with_unmatched(error, unmatched))?;
-    inputs.hint_at_kind(options.kind);
+    let source = opened.map_err(|error| with_unmatched(error, unmatched))?;
     let map_size = size::parse_map_size(env::var_os(size::MAP_SIZE).as_deref());
     let settings = fleetblast_makedb::DatabaseOptions {
         kind: options.kind,
@@ -78,7 +82,8 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let base = sink.base_path().to_owned();
     let mut builder = DatabaseBuilder::new(settings, sink).map_err(|error| refused(&error))?;
     log.hold(options.parse_ids);
-    let result = add(&mut builder, inputs, &options, &mut log);
+    let result = source.add_to(&mut builder, &options, &mut log);
+    let result = result.map_err(|error| with_unmatched(error, builder.unmatched()))?;
     let result = result.and_then(|()| builder.check_duplicates());
     let (stored, unmatched) = (builder.stored_count(), builder.unmatched());
     // BLAST+ checks the size when it makes the LMDB tables, which version 4 does not have.
@@ -98,7 +103,9 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         Err(makedb::MakedbError::DuplicateIdentifier { number, .. }) => log.release(number + 1),
         _ => log.release(u64::MAX),
     }
-    log.end(stored > 0 && has_volumes);
+    if !(options.reads_databases && is_before_end(&finished, stored)) {
+        log.end(stored > 0 && has_volumes);
+    }
     finished.map_err(|error| with_unmatched(refused(&error), unmatched))?;
     *watch.unfinished() = None;
     if options.release.has_database_metadata && stored > 0 {
@@ -108,7 +115,58 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     log.close()
 }
 
-/// Adds the sequences of all inputs.
+/// Reads the file of `-taxid_map`.
+fn read_taxid_map(path: &OsStr) -> Result<TaxidSource, Error> {
+    TaxidSource::read_map(Path::new(path)).map_err(|error| match error {
+        makedb::MakedbError::ReadFile { source, .. } if source.kind() == ErrorKind::NotFound => {
+            Error::inaccessible(TAXID_MAP.name(), &path.to_string_lossy())
+        }
+        error => refused(&error),
+    })
+}
+
+/// Returns whether BLAST+ finds the error before it has added all sequences of a database. Its log
+/// then has no last lines.
+fn is_before_end<T>(finished: &Result<T, makedb::MakedbError>, stored: u64) -> bool {
+    match finished {
+        Ok(_) => false,
+        Err(makedb::MakedbError::DuplicateIdentifier { number, .. }) => number + 1 < stored,
+        Err(_) => stored > 1,
+    }
+}
+
+/// The input of a database.
+enum Source {
+    Fasta(Inputs),
+    Databases(InputDatabase),
+}
+
+impl Source {
+    /// Opens the input. Adds the masking algorithms of databases to `masks`.
+    fn open(options: &Options, masks: &mut SequenceMasks, log: &mut Log) -> Result<Self, Error> {
+        if options.reads_databases {
+            return InputDatabase::open(options, masks, log).map(Self::Databases);
+        }
+        let inputs = Inputs::open(&options.input, options.release)?;
+        inputs.hint_at_kind(options.kind);
+        Ok(Self::Fasta(inputs))
+    }
+
+    /// Adds all sequences. The outer error is that of a database that cannot be read.
+    fn add_to(
+        self,
+        builder: &mut DatabaseBuilder,
+        options: &Options,
+        log: &mut Log,
+    ) -> Result<Result<(), makedb::MakedbError>, Error> {
+        match self {
+            Self::Fasta(inputs) => Ok(add(builder, inputs, options, log)),
+            Self::Databases(database) => database.add_to(builder, log),
+        }
+    }
+}
+
+/// Adds the sequences of all FASTA inputs.
 fn add(
     builder: &mut DatabaseBuilder,
     inputs: Inputs,

@@ -8,6 +8,7 @@ use fleetblast_job::error::Error;
 use fleetblast_makedb::{DatabaseKind, FormatVersion};
 use fleetblast_stats::release::Release;
 
+use super::names::database_title;
 use super::options_error;
 use crate::database_metadata::file_prefix;
 use crate::options::makeblastdb::{self as table, MAKEBLASTDB};
@@ -21,8 +22,11 @@ pub(super) struct Options {
     pub(super) kind: DatabaseKind,
     pub(super) version: FormatVersion,
     pub(super) input: OsString,
+    /// Whether the input is databases (`-input_type blastdb`).
+    pub(super) reads_databases: bool,
     pub(super) out: OsString,
     pub(super) title: OsString,
+    /// Whether identifiers are parsed and indexed; always so for databases.
     pub(super) parse_ids: bool,
     pub(super) hash_index: bool,
     pub(super) max_file_size: OsString,
@@ -47,25 +51,38 @@ impl Options {
             return Err(error);
         }
         let input = values.get(&table::IN);
+        let reads_databases = values.get(&table::INPUT_TYPE) == "blastdb";
         let out = values.optional(&table::OUT).unwrap_or_else(|| input.clone());
+        if reads_databases && out == input {
+            return Err(options_error(
+                "Cannot create a BLAST database from an existing one without changing the output \
+                 name, please provide a (different) database name using -out",
+            ));
+        }
         if out == "-" || out.as_bytes().contains(&b' ') {
             return Err(options_error("Please provide a database name using -out"));
         }
-        let title = values.optional(&table::TITLE).unwrap_or_else(|| input.clone());
+        let kind = values.get(&table::DBTYPE);
+        let title = match values.optional(&table::TITLE) {
+            Some(title) => title,
+            None if reads_databases => database_title(&input, kind, values.release())?,
+            None => input.clone(),
+        };
         if title == "-" {
             return Err(options_error("Please provide a title using -title"));
         }
         let threads = threads::for_process(values.optional(&table::NUM_THREADS))?;
         Ok(Self {
-            kind: values.get(&table::DBTYPE),
+            kind,
             version: match values.get(&table::BLASTDB_VERSION) {
                 4 => FormatVersion::Version4,
                 _ => FormatVersion::Version5,
             },
             input,
+            reads_databases,
             out,
             title,
-            parse_ids: values.get(&table::PARSE_SEQIDS),
+            parse_ids: values.get(&table::PARSE_SEQIDS) || reads_databases,
             hash_index: values.get(&table::HASH_INDEX),
             max_file_size: values.get(&table::MAX_FILE_SZ),
             logfile: values.optional(&table::LOGFILE),

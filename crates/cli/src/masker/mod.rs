@@ -44,8 +44,10 @@ pub fn dustmasker(given: &GivenOptions) -> Result<(), Error> {
 }
 
 fn run(options: &Options) -> Result<(), Error> {
+    // segmasker opens its input before its output.
+    let early = if options.is_dust() { None } else { Some(input::open(options)?) };
     let target = plan::input::destination(OUT.name(), &options.out)?;
-    let opened = input::open(options);
+    let opened = early.map_or_else(|| input::open(options), Ok);
     // dustmasker opens its output before a database.
     let is_output_open = options.input_format == InputFormat::Database && options.is_dust();
     let opened = if is_output_open { opened } else { Ok(opened?) };

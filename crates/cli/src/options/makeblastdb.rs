@@ -19,7 +19,7 @@ use super::spec::{self, Group, OptionSpec, Program};
 pub const MAKEBLASTDB: Program = Program {
     name: "makeblastdb",
     release: Some(RELEASE),
-    about: "Makes databases of FASTA files",
+    about: "Makes databases of FASTA files or of other databases",
     description: &["Application to create BLAST databases, version"],
     groups: &[INPUT, CONFIGURATION, MASKING, OUTPUT, TAXONOMY, Group::FLEETBLAST],
     options: &[OPTIONS],
@@ -93,7 +93,7 @@ pub const INPUT_TYPE: Opt<OsString> =
         .label("type")
         .default("fasta")
         .with_constraint(Constraint::Word(&["asn1_bin", "asn1_txt", "blastdb", "fasta"]))
-        .refused(Refused::Values(&["asn1_bin", "asn1_txt", "blastdb"]));
+        .refused(Refused::Values(&["asn1_bin", "asn1_txt"]));
 
 /// `-dbtype`.
 pub const DBTYPE: Opt<DatabaseKind> =

@@ -12,7 +12,7 @@ use fastrand::Rng;
 
 /// Definition lines of proteins, with all forms of identifiers, merged entries, and titles that
 /// look like identifiers.
-const PROTEINS: [&str; 20] = [
+const PROTEINS: [&str; 21] = [
     "sp|P69905.2|HBA_HUMAN Hemoglobin alpha",
     "ref|NP_000549.1| ends with a period.",
     "gi|999|gb|AAA12345.1| gi one",
@@ -33,6 +33,7 @@ const PROTEINS: [&str; 20] = [
     "lcl|aB_c.1 mixed case",
     "XP_999999 no version",
     "AAA22222.1 bare gb",
+    "pdb|3XYZ| no chain",
 ];
 /// Definition lines of nucleotides, with several forms of identifiers and merged entries.
 const NUCLEOTIDES: [&str; 7] = [
@@ -118,7 +119,24 @@ const WITH: &[&str] = &[
     "-entry;all;-outfmt;%a %m21",
     "-entry;all;-outfmt;%a %m99",
     "-entry;all;-outfmt;%b%f",
+    "-entry;all;-outfmt;%d %b",
+    "-entry;all;-outfmt;%b",
+    "-entry;all;-outfmt;%d",
+    "-entry;all;-outfmt;%a%m99%b;-range;3-9;-strand;minus;-ctrl_a;-long_seqids",
+    "-entry;all;-outfmt;%d%m;-mask_sequence_with;99",
+    "-entry_batch;batch.txt;-outfmt;%b",
+    "-entry_batch;batch.txt;-outfmt;%b;-target_only",
+    "-entry_batch;batch.txt;-outfmt;%d;-target_only",
+    "-entry_batch;batch.txt;-outfmt;%d;-get_dups",
+    "-taxids;9606;-outfmt;%b;-target_only;-dbtype;prot",
+    "-ipg;3",
+    "-ipg;3;-outfmt;%b;-range;2-4",
+    "-ipg;3;-target_only",
+    "-ipg_batch;batch.txt",
+    "-ipg_batch;nosuch.txt",
     "-entry;all;-mask_sequence_with;21",
+    "-entry;all;-mask_sequence_with;40;-outfmt;xy",
+    "-entry;all;-mask_sequence_with;21;-range;5-3;-outfmt;xy",
     "-entry;all;-mask_sequence_with;21;-strand;minus;-range;3-40",
     "-entry;all;-mask_sequence_with;21;-outfmt;%s",
     "-entry;all;-mask_sequence_with;-1;-outfmt;%f",
@@ -157,6 +175,11 @@ const IDS: &[&str] = &[
     "1ABC_A",
     "1abc_a",
     "pdb|1ABC|A",
+    "pdb|1ABC",
+    "pdb|3XYZ",
+    "3xyz  ",
+    "3xyz   ",
+    "P12345 ",
     "prf||0806162C",
     "S12345",
     "m3",
@@ -292,6 +315,10 @@ fn everything_is_the_oracles() {
             let target = ["-target_only", "-outfmt", "%a|%i|%t"];
             lines.extend(IDS.iter().map(|id| with([&["-entry", id], &target[..]].concat())));
             lines.extend(IDS.iter().map(|id| with(vec!["-entry", id, "-target_only"])));
+            for format in ["%b", "%d"] {
+                let target = ["-target_only", "-outfmt", format];
+                lines.extend(IDS.iter().map(|id| with([&["-entry", id], &target[..]].concat())));
+            }
             lines.extend(
                 TWICE.iter().map(|line| with([&words(line)[..], &["-long_seqids"]].concat())),
             );
@@ -423,11 +450,13 @@ fn a_log_takes_the_messages_and_keeps_what_it_has() {
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
     let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
-    for line in ["-ipg;3", "-ipg_batch;x", "-conffile;x"] {
+    for (line, refused) in
+        [("-conffile;x", "-conffile"), ("-ipg;3;-taxids;9", "taxids with -ipg or -ipg_batch")]
+    {
         let words = words(line);
         let output = run(Path::new("."), program, &[&["blastdbcmd"], &words[..]].concat());
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        let expected = format!("does not support {} yet; run NCBI blastdbcmd instead\n", words[0]);
+        let expected = format!("does not support {refused} yet; run NCBI blastdbcmd instead\n");
         assert!(output.status.code() == Some(1) && text.ends_with(&expected), "{text}");
     }
 }

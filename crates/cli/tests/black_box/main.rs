@@ -43,6 +43,7 @@ mod changing_inputs;
 mod changing_queries;
 mod compat;
 mod configuration;
+mod copied_databases;
 mod crossed_lists;
 mod damage;
 mod dbcheck;

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use fastrand::Rng;
 
 /// Path of the program under test, where it has the name `makeblastdb`.
-const OURS: &str = "./bin/makeblastdb";
+pub const OURS: &str = "./bin/makeblastdb";
 /// Number of attempts before a difference counts: the dates of two runs may differ.
 const ATTEMPTS: usize = 20;
 
@@ -59,7 +59,7 @@ const TITLES: &[&str] = &[
 ];
 
 /// Returns FASTA of `count` records, with everything that a file may contain.
-fn fasta(random: &mut Rng, letters: &str, count: usize) -> String {
+pub fn fasta(random: &mut Rng, letters: &str, count: usize) -> String {
     let letters: Vec<char> = letters.chars().collect();
     let mut text = String::new();
     for n in 0..count {
@@ -91,8 +91,8 @@ fn fasta(random: &mut Rng, letters: &str, count: usize) -> String {
 
 /// A directory in which both programs run.
 pub struct Bench {
-    dir: TempDir,
-    oracle: Option<&'static Oracle>,
+    pub dir: TempDir,
+    pub oracle: Option<&'static Oracle>,
     /// Environment variables of both programs.
     environment: Vec<(&'static str, &'static str)>,
 }
@@ -111,7 +111,7 @@ impl Bench {
         fs::write(self.dir.path().join(name), text).expect("a file");
     }
 
-    fn run(&self, program: &[&str], arguments: &[&str]) -> Output {
+    pub fn run(&self, program: &[&str], arguments: &[&str]) -> Output {
         let mut command = Command::new(program[0]);
         command.args(&program[1..]).args(arguments).current_dir(self.dir.path());
         command.envs(self.environment.iter().copied());
@@ -236,8 +236,8 @@ fn without_times(log: &[u8]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-const PROTEIN: &str = "ACDEFGHIKLMNPQRSTVWYACDEFGHIKLMNPQRSTVWYacdefgBZXUOJ*-1";
-const NUCLEOTIDE: &str = "ACGTACGTACGTACGTACGTACGTacgtNNNRYSWKMBDHVUnE-";
+pub const PROTEIN: &str = "ACDEFGHIKLMNPQRSTVWYACDEFGHIKLMNPQRSTVWYacdefgBZXUOJ*-1";
+pub const NUCLEOTIDE: &str = "ACGTACGTACGTACGTACGTACGTacgtNNNRYSWKMBDHVUnE-";
 
 /// Options for any input.
 const COMMON: &[&[&str]] = &[

@@ -40,6 +40,11 @@ pub(super) fn has_gi(lines: &[Defline], gi: i64) -> bool {
     ids(lines).any(|id| matches!(id, SeqId::Gi(one) if *one == gi))
 }
 
+/// Returns whether the sequence has this PIG, which indexes keep in 32 bits.
+pub(super) fn has_pig(lines: &[Defline], pig: i64) -> bool {
+    lines.iter().flat_map(|line| &line.other_info).any(|&one| one as u32 == pig as u32)
+}
+
 /// Returns whether these are exactly the identifiers that version 5 must list for the sequence.
 pub(super) fn are_identifiers(lines: &[Defline], listed: &[Vec<u8>]) -> bool {
     let mut wanted = BTreeSet::new();

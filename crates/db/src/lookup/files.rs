@@ -1,5 +1,5 @@
-//! The lookup files of one volume: for GIs, and in version 4 for identifiers. Entries of these
-//! files are verified by the headers.
+//! The lookup files of one volume: for GIs and PIGs, and in version 4 for identifiers. Entries of
+//! these files are verified by the headers.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use super::isam::{NumericIndex, StringIndex};
 use super::side_file::LookupFile;
 use super::{FileDamage, confirm};
+use crate::key::trim_trailing_blanks;
 use crate::volume::Volume;
 use crate::{Database, DbError, Defline};
 
@@ -34,6 +35,12 @@ impl IsamFiles {
         Ok(())
     }
 
+    /// Opens an index of numbers.
+    pub(super) fn numeric_index(&self) -> Result<NumericIndex<'_>, DbError> {
+        let (index, data) = (self.index.contents()?, self.data.contents()?);
+        NumericIndex::open(index, data).map_err(|damage| self.index.damage_error(damage))
+    }
+
     /// Returns whether both files exist. Otherwise BLAST+ treats the database as one without this
     /// index.
     pub(super) fn have_both(&self) -> bool {
@@ -41,7 +48,7 @@ impl IsamFiles {
     }
 }
 
-/// The lookup files of one volume, for GIs and version-4 identifiers.
+/// The lookup files of one volume, for GIs, PIGs and version-4 identifiers.
 #[derive(Debug)]
 pub(super) struct VolumeFiles {
     /// The database, whose headers verify the entries of the files.
@@ -50,6 +57,7 @@ pub(super) struct VolumeFiles {
     pub(super) sequence_count: u32,
     pub(super) strings: IsamFiles,
     pub(super) gis: IsamFiles,
+    pub(super) pigs: IsamFiles,
 }
 
 impl VolumeFiles {
@@ -66,21 +74,40 @@ impl VolumeFiles {
             sequence_count: oids.end - oids.start,
             strings: isam("si", "sd"),
             gis: isam("ni", "nd"),
+            pigs: isam("pi", "pd"),
         }
     }
 
     /// Returns the OID of a GI; `None` if the index does not have it.
     pub(super) fn oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
-        if !self.gis.have_both() {
+        self.oid_of_number(&self.gis, gi, |gi, oid| self.verify_gi(gi, oid))
+    }
+
+    /// Returns the OID of a PIG; `None` if the index does not have it.
+    pub(super) fn oid_of_pig(&self, pig: i64) -> Result<Option<u32>, DbError> {
+        self.oid_of_number(&self.pigs, pig, |pig, oid| {
+            self.verified_oid(&self.pigs, &pig, oid, |lines| confirm::has_pig(lines, pig))
+        })
+    }
+
+    /// Returns the OID of a number in an index. `verify` converts the sequence number in the index
+    /// to an OID.
+    fn oid_of_number(
+        &self,
+        files: &IsamFiles,
+        number: i64,
+        verify: impl Fn(i64, u32) -> Result<u32, DbError>,
+    ) -> Result<Option<u32>, DbError> {
+        if !files.have_both() {
             return Ok(None);
         }
-        let gis = self.gi_index()?;
-        let damaged = |damage| self.gis.data.damage_error(damage);
-        match gis.oid_of_key(gi) {
-            Some(oid) => self.verify_gi(gi, oid).map(Some),
+        let index = files.numeric_index()?;
+        let damaged = |damage| files.data.damage_error(damage);
+        match index.oid_of_key(number) {
+            Some(oid) => verify(number, oid).map(Some),
             None => {
-                self.gis.verify_ascending(|| gis.check_order().map_err(damaged))?;
-                gis.neighbours(gi).try_for_each(|(gi, oid)| self.verify_gi(gi, oid).map(|_| ()))?;
+                files.verify_ascending(|| index.check_order().map_err(damaged))?;
+                index.neighbours(number).try_for_each(|(key, oid)| verify(key, oid).map(|_| ()))?;
                 Ok(None)
             }
         }
@@ -92,7 +119,8 @@ impl VolumeFiles {
         let damaged = |damage| self.strings.data.damage_error(damage);
         let oids = strings.oids_of_key(text).map_err(damaged)?;
         let key = text.to_ascii_lowercase();
-        oids.iter().try_for_each(|&oid| self.verify_text(&key, oid))?;
+        let key = trim_trailing_blanks(&key);
+        oids.iter().try_for_each(|&oid| self.verify_text(key, oid))?;
         if oids.is_empty() {
             self.strings.verify_ascending(|| strings.check_order().map_err(damaged))?;
             let neighbours = strings.neighbours(text).map_err(damaged)?.into_iter().flatten();
@@ -132,12 +160,6 @@ impl VolumeFiles {
             true => Ok(oid),
             false => Err(confirm::disagreement(&files.data, &key.to_string(), oid)),
         }
-    }
-
-    /// Opens the index of GIs.
-    pub(super) fn gi_index(&self) -> Result<NumericIndex<'_>, DbError> {
-        let (index, data) = (self.gis.index.contents()?, self.gis.data.contents()?);
-        NumericIndex::open(index, data).map_err(|damage| self.gis.index.damage_error(damage))
     }
 
     /// Opens the index of identifiers.

@@ -186,14 +186,17 @@ impl<'a> StringIndex<'a> {
     /// [`FileDamage`] in the data file.
     pub fn oids_of_key(&self, key: &[u8]) -> Result<Vec<u32>, FileDamage> {
         let key = key.to_ascii_lowercase();
+        let bare = trim_trailing_blanks(&key);
         let mut oids = Vec::new();
-        let mut at = self.position(&key);
+        let mut at = self.position(bare);
         while at < self.data.len() {
             let line = self.line(at);
-            if line_key(line) != key {
+            if line_key(line) != bare {
                 break;
             }
-            oids.push(oid(line).ok_or(FileDamage { offset: at, problem: NO_OID })?);
+            if stored_key(line).len() >= key.len() {
+                oids.push(oid(line).ok_or(FileDamage { offset: at, problem: NO_OID })?);
+            }
             at += line.len() + 1;
         }
         Ok(oids)
@@ -303,8 +306,13 @@ fn is_end(byte: u8) -> bool {
 
 /// Returns the key of a line without blanks at its end, since lookups ignore these.
 fn line_key(line: &[u8]) -> &[u8] {
+    trim_trailing_blanks(stored_key(line))
+}
+
+/// Returns the key of a line as stored.
+fn stored_key(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|&b| b == SEPARATOR).unwrap_or(line.len());
-    trim_trailing_blanks(&line[..end])
+    &line[..end]
 }
 
 fn oid(line: &[u8]) -> Option<u32> {

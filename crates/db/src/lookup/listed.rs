@@ -119,7 +119,7 @@ impl Lookup {
 impl VolumeFiles {
     fn required_gis(&self) -> Result<NumericIndex<'_>, DbError> {
         match self.gis.have_both() {
-            true => self.gi_index(),
+            true => self.gis.numeric_index(),
             false => Err(DbError::MissingIsamIndex { what: "GI", path: self.base() }),
         }
     }

@@ -6,6 +6,7 @@
 //! | `.?db` (LMDB) | accession, local or other identifier | 5 |
 //! | `.?si` `.?sd` (ISAM) | the same | 4 |
 //! | `.?ni` `.?nd` (ISAM) | GI | 4, 5 |
+//! | `.ppi` `.ppd` (ISAM) | PIG (protein identity group) | 4, 5 |
 //! | `.?os` | OID to identifiers | 5 |
 //! | `.?ot` | OID to taxids | 5 |
 //! | `.?tf` (LMDB), `.?to` | taxid to OIDs | 5 |
@@ -176,6 +177,25 @@ impl Lookup {
         Ok(last)
     }
 
+    /// Returns the OID of a PIG (protein identity group) in the first volume that has it, included
+    /// or not.
+    ///
+    /// # Errors
+    /// Those of a damaged file.
+    pub fn oid_of_pig(&self, pig: i64) -> Result<Option<u32>, DbError> {
+        for volume in &self.volumes {
+            if let Some(oid) = volume.oid_of_pig(pig)? {
+                return Ok(Some(oid));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whether any volume has an index of PIGs.
+    pub fn has_pig_index(&self) -> bool {
+        self.volumes.iter().any(|volume| volume.pigs.have_both())
+    }
+
     /// Returns whether the first volume has an index of GIs. Without one, `blastdbcmd` prints no
     /// GIs.
     pub fn has_gi_index(&self) -> bool {
@@ -296,7 +316,10 @@ impl Lookup {
                 return Ok(oids);
             }
             key::Version4Lookup::Ordinal(oid) => return Ok(vec![oid]),
-            key::Version4Lookup::Pig => return Ok(Vec::new()),
+            key::Version4Lookup::Pig(pig) => {
+                let oid = volume.oid_of_pig(pig)?;
+                return Ok(oid.map(|oid| oid - volume.first_oid).into_iter().collect());
+            }
             key::Version4Lookup::Text(text) => text,
         };
         if !volume.strings.have_both() {

@@ -58,6 +58,9 @@ pub enum MaskAlgorithmError {
 /// The masked ranges of one algorithm, by the identifier of the sequence.
 type Ranges = HashMap<SeqId, Vec<Range<u32>>>;
 
+/// The number of an algorithm, and the ranges that it masks in a sequence.
+pub type AlgorithmRanges = (u32, Vec<Range<u32>>);
+
 /// The masks of all sequences.
 #[derive(Clone, Debug, Default)]
 pub struct SequenceMasks {
@@ -157,11 +160,9 @@ impl SequenceMasks {
         join(self.ranges[position].1.entry(id).or_default(), ranges);
     }
 
-    /// Encodes the masks of the sequence with these identifiers twice: with the ends of ranges in
-    /// big-endian and in little-endian order. All other numbers are big-endian. Both are empty
-    /// without masks. `None` if a range ends beyond `length`.
-    pub(crate) fn encode_masks(&self, ids: &[SeqId], length: u32) -> Option<[Vec<u8>; 2]> {
-        let mut found: Vec<(u32, Vec<Range<u32>>)> = Vec::new();
+    /// Returns the masked ranges of the sequence with these identifiers, by algorithm.
+    pub(crate) fn ranges_of(&self, ids: &[SeqId]) -> Vec<AlgorithmRanges> {
+        let mut found = Vec::new();
         for (algorithm, by_id) in &self.ranges {
             let mut ranges = Vec::new();
             for more in ids.iter().filter_map(|id| by_id.get(id)) {
@@ -171,29 +172,35 @@ impl SequenceMasks {
                 found.push((*algorithm, ranges));
             }
         }
-        let mut blobs = [Vec::new(), Vec::new()];
-        if found.is_empty() {
-            return Some(blobs);
-        }
+        found
+    }
+}
+
+/// Encodes the masks of a sequence twice: with the ends of ranges in big-endian and in
+/// little-endian order. All other numbers are big-endian. Both are empty without masks. `None` if a
+/// range ends beyond `length`. No algorithm of `masks` is without ranges.
+pub(crate) fn encode_masks(masks: &[AlgorithmRanges], length: u32) -> Option<[Vec<u8>; 2]> {
+    let mut blobs = [Vec::new(), Vec::new()];
+    if masks.is_empty() {
+        return Some(blobs);
+    }
+    let mut both = |number: u32| blobs.iter_mut().for_each(|b| b.extend(number.to_be_bytes()));
+    both(masks.len() as u32);
+    for (algorithm, ranges) in masks {
         let mut both = |number: u32| blobs.iter_mut().for_each(|b| b.extend(number.to_be_bytes()));
-        both(found.len() as u32);
-        for (algorithm, ranges) in found {
-            let mut both =
-                |number: u32| blobs.iter_mut().for_each(|b| b.extend(number.to_be_bytes()));
-            both(algorithm);
-            both(ranges.len() as u32);
-            for range in ranges {
-                if range.start > range.end || range.end > length {
-                    return None;
-                }
-                for end in [range.start, range.end] {
-                    blobs[0].extend(end.to_be_bytes());
-                    blobs[1].extend(end.to_le_bytes());
-                }
+        both(*algorithm);
+        both(ranges.len() as u32);
+        for range in ranges {
+            if range.start > range.end || range.end > length {
+                return None;
+            }
+            for end in [range.start, range.end] {
+                blobs[0].extend(end.to_be_bytes());
+                blobs[1].extend(end.to_le_bytes());
             }
         }
-        Some(blobs)
     }
+    Some(blobs)
 }
 
 /// Joins ranges with earlier ones: the result is in order and without overlaps. If there are no
@@ -252,14 +259,17 @@ mod tests {
         let mut masks = SequenceMasks::default();
         let id = SeqId::Gi(5);
         masks.add_ranges(21, id.clone(), vec![8..9, 2..4]);
-        assert_eq!(masks.encode_masks(&[SeqId::Gi(6)], 9), Some([vec![], vec![]]));
-        let [big, _] = masks.encode_masks(std::slice::from_ref(&id), 9).unwrap();
+        let encode = |masks: &SequenceMasks, id: &SeqId, length| {
+            encode_masks(&masks.ranges_of(std::slice::from_ref(id)), length)
+        };
+        assert_eq!(encode(&masks, &SeqId::Gi(6), 9), Some([vec![], vec![]]));
+        let [big, _] = encode(&masks, &id, 9).unwrap();
         let words: Vec<u32> =
             big.as_chunks::<4>().0.iter().map(|word| u32::from_be_bytes(*word)).collect();
         assert_eq!(words, [1, 21, 2, 8, 9, 2, 4]);
         masks.add_ranges(21, id.clone(), vec![3..5, 5..8]);
-        let [_, little] = masks.encode_masks(std::slice::from_ref(&id), 9).unwrap();
+        let [_, little] = encode(&masks, &id, 9).unwrap();
         assert_eq!(little[12..], [2, 0, 0, 0, 9, 0, 0, 0]);
-        assert_eq!(masks.encode_masks(&[id], 8), None);
+        assert_eq!(encode(&masks, &id, 8), None);
     }
 }

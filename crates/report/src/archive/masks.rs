@@ -7,10 +7,10 @@ use fleetblast_seq::frame::Frame;
 
 use crate::archive_options::ArchiveRequest;
 use crate::asn::AsnValue;
+use crate::asn::seq_id;
 use crate::model::{QueryResult, ReportSetup};
 use crate::names;
 use crate::program::{self, EarlyMasks};
-use crate::seq_align::seq_id;
 
 /// Makes the masks of a query that BLAST+ knows before the search: lower case, and in archives of
 /// blastn (`is_prepared`) also low complexity and repeats.

@@ -9,11 +9,11 @@ use super::masks;
 use super::sequences::StoredSequence;
 use crate::archive_options::{ArchiveOption, ArchiveRequest, ArchivedMatrices, OptionValue};
 use crate::asn::AsnValue;
+use crate::asn::seq_id;
 use crate::error::ReportError;
 use crate::model::{FastaSubject, QueryResult, ReportSetup, SubjectSource};
 use crate::names;
 use crate::scoremat::{MatrixDescription, checkpoint_value};
-use crate::seq_align::seq_id;
 
 /// The name of the option with the effective search space.
 const SEARCH_SPACE: &str = "EffectiveSearchSpace";

@@ -4,8 +4,7 @@ use fleetblast_seq::alphabet;
 use fleetblast_seq::id::SeqId;
 use fleetblast_seq::nucleotide::blastna;
 
-use crate::asn::AsnValue;
-use crate::seq_align::seq_id;
+use crate::asn::{AsnValue, seq_data, seq_id};
 
 /// A query or a FASTA subject, with what an archive stores of it.
 pub struct StoredSequence<'a> {
@@ -63,18 +62,11 @@ impl StoredSequence<'_> {
             let text = self.letters.iter().map(|&code| alphabet::decode(code)).collect();
             return AsnValue::choice("ncbieaa", AsnValue::Text(text));
         }
-        let pack = |bits: usize, codes: Vec<u8>| {
-            let pack = |codes: &[u8]| {
-                let place = |(at, &code): (usize, &u8)| code << (8 - bits * (at + 1));
-                codes.iter().enumerate().map(place).fold(0, |byte, code| byte | code)
-            };
-            AsnValue::Bytes(codes.chunks(8 / bits).map(pack).collect())
-        };
         match self.letters.iter().all(|&code| code < 4) {
-            true => AsnValue::choice("ncbi2na", pack(2, self.letters.to_vec())),
+            true => seq_data::two_bits(self.letters),
             false => {
-                let codes = self.letters.iter().map(|&code| blastna::to_ncbi4na(code)).collect();
-                AsnValue::choice("ncbi4na", pack(4, codes))
+                let codes = self.letters.iter().map(|&code| blastna::to_ncbi4na(code));
+                seq_data::four_bits(&codes.collect::<Vec<_>>())
             }
         }
     }

@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
     use crate::asn::ALIGNMENT;
-    use crate::seq_align::seq_id;
+    use crate::asn::seq_id;
 
     fn text_ids() -> impl Iterator<Item = SeqId> {
         use TextKind as K;

@@ -14,11 +14,24 @@ impl SeqId {
             (Self::Pdb { mol: mol_a, chain: a }, Self::Pdb { mol: mol_b, chain: b }) => {
                 mol_a == mol_b && (a.is_empty() || b.is_empty() || a == b)
             }
-            (Self::Text { kind: a, .. }, Self::Text { kind: b, .. }) => {
-                (a == b || a.shares_accessions() && b.shares_accessions())
-                    && self.matches_text(other)
+            (Self::Text { .. }, Self::Text { .. }) => {
+                self.is_comparable(other) && self.matches_text(other)
             }
             (a, b) => a == b,
+        }
+    }
+
+    /// Returns whether both identifiers are of the same type, or of databases that share
+    /// accessions. If they are and do not match, BLAST+ takes their sequences for different ones
+    /// (`CSeq_id::Compare`).
+    pub fn is_comparable(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::General { db: a, .. }, Self::General { db: b, .. }) => a.eq_ignore_ascii_case(b),
+            (Self::Numbered(a, _), Self::Numbered(b, _)) => a == b,
+            (Self::Text { kind: a, .. }, Self::Text { kind: b, .. }) => {
+                a == b || a.shares_accessions() && b.shares_accessions()
+            }
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
         }
     }
 

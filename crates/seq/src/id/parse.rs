@@ -114,12 +114,27 @@ pub fn parse_first_id(word: &[u8]) -> Result<SeqId, IdException> {
 /// # Errors
 /// [`IdException`] for any other word, including several identifiers.
 pub fn parse_list_entry(word: &[u8]) -> Result<SeqId, IdException> {
+    number_or_id(word, LocalIds::Valid)
+}
+
+/// Parses a word that is one identifier, as `blastdbcmd -outfmt %b` does (`CSeq_id::Set` with
+/// `fParse_AnyRaw`).
+///
+/// It can be an integer (a gi), a known tag as in FASTA, or an accession of known shape.
+///
+/// # Errors
+/// [`IdException`] for any other word, including several identifiers.
+pub fn parse_number_or_accession(word: &[u8]) -> Result<SeqId, IdException> {
+    number_or_id(word, LocalIds::None)
+}
+
+fn number_or_id(word: &[u8], locals: LocalIds) -> Result<SeqId, IdException> {
     let text = trim_spaces(word);
     if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
         let number = super::digits(text).ok_or_else(|| IdException::no_number("gi", text));
         return Ok(SeqId::Gi(number?));
     }
-    match first_of(word, LocalIds::Valid)? {
+    match first_of(word, locals)? {
         (id, true) => Ok(id),
         (_, false) => Err(IdException::too_many_parts(word)),
     }

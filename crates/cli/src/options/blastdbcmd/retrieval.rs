@@ -166,8 +166,7 @@ pub const ENTRY_BATCH: Opt<OsString> = Opt::input(
 pub const IPG: Opt<i32> = Opt::integer("ipg", RETRIEVAL, &["IPG to retrieve"])
     .label("IPG")
     .with_constraint(Constraint::AtLeast(0))
-    .excludes(&["entry", "entry_batch", "target_only", "ipg_batch"])
-    .unsupported();
+    .excludes(&["entry", "entry_batch", "target_only", "ipg_batch"]);
 
 /// `-ipg_batch`.
 pub const IPG_BATCH: Opt<OsString> = Opt::input(
@@ -180,8 +179,7 @@ pub const IPG_BATCH: Opt<OsString> = Opt::input(
     ],
 )
 .label("input_file")
-.excludes(&["ipg", "entry", "entry_batch", "range", "strand", "mask_sequence_with"])
-.unsupported();
+.excludes(&["ipg", "entry", "entry_batch", "range", "strand", "mask_sequence_with"]);
 
 /// `-taxids`.
 pub const TAXIDS: Opt<OsString> =

@@ -2,7 +2,7 @@
 
 use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 
-use crate::asn::AsnValue;
+use super::tree::AsnValue;
 
 /// Makes the value of an identifier.
 pub fn value(id: &SeqId) -> AsnValue {

@@ -1,14 +1,12 @@
 //! Alignments in ASN.1 (`Seq-align`, seqalign.asn), as BLAST+ makes them from HSPs
 //! (blast_seqalign.cpp).
 
-pub mod seq_id;
-
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, SubjectHit};
 use fleetblast_seq::frame::{Frame, Strand};
 
-use crate::asn::AsnValue;
+use crate::asn::{AsnValue, seq_id};
 use crate::error::ReportError;
 use crate::model::{QueryResult, ReportSetup, SubjectSource};
 use crate::names::{self, SubjectNames};
