@@ -1,7 +1,7 @@
 //! Retrieval of the sequences that the options select, in the order of BLAST+.
 
 use super::config::Config;
-use super::messages::Messages;
+use super::messages;
 use super::options::{Options, Selection, Taxids};
 use super::source::Source;
 use super::{Format, Stop};
@@ -12,12 +12,11 @@ use fleetblast_job::output::Output;
 /// A line of `-entry_batch`: its key, the rest of the line, and the OID of the key if it was found.
 type BatchEntry<'t> = (Vec<u8>, &'t [u8], Option<u32>);
 
-/// A retrieval of sequences: its options, database, output format and messages.
+/// A retrieval of sequences: its options, database and output format.
 pub(super) struct Retrieval<'a> {
     pub(super) options: &'a Options,
     pub(super) source: &'a Source,
     pub(super) format: &'a Format,
-    pub(super) messages: &'a Messages,
 }
 
 impl Retrieval<'_> {
@@ -34,7 +33,7 @@ impl Retrieval<'_> {
                 let none = Taxids::new();
                 let oids = self.source.oids_of_taxids(taxids.unwrap_or(&none))?;
                 if oids.is_empty() {
-                    self.messages.error("No seq found in db for taxonomy list");
+                    messages::error("No seq found in db for taxonomy list");
                     return Ok(false);
                 }
                 self.write_all(oids, &config, out)
@@ -118,13 +117,13 @@ impl Retrieval<'_> {
         let oids = self.source.lookup.oids_of_id(id, &mut self.source.cursor.borrow_mut())?;
         if oids.is_empty() {
             let key = self.source.lookup.key_of_typed_id(id);
-            self.messages.error(&format!("Entry not found: {}", String::from_utf8_lossy(&key)));
+            messages::error(&format!("Entry not found: {}", String::from_utf8_lossy(&key)));
         }
         Ok(oids)
     }
 
     fn warn_skipped(&self, id: &[u8]) {
-        self.messages.error(&format!("Skipped {}", String::from_utf8_lossy(id)));
+        messages::error(&format!("Skipped {}", String::from_utf8_lossy(id)));
     }
 
     /// Writes all sequences of each identifier in the text of `-entry_batch`, for `-get_dups`.
@@ -138,7 +137,7 @@ impl Retrieval<'_> {
         let mut buffer = Vec::new();
         let mut complete = true;
         for (id, specifiers) in text.split(|&b| b == b'\n').filter_map(id_and_rest) {
-            let usable = config.read_specifiers(specifiers, self.source, self.messages)?;
+            let usable = config.read_specifiers(specifiers, self.source)?;
             let oids = if usable { self.oids_of(id)? } else { Vec::new() };
             if oids.is_empty() {
                 complete = false;
@@ -158,7 +157,7 @@ impl Retrieval<'_> {
         let mut complete = true;
         for (key, specifiers, found) in self.look_up(text)? {
             match found.map_or_else(|| self.oid_of_number(&key), |oid| Ok(Some(oid)))? {
-                Some(oid) if config.read_specifiers(specifiers, self.source, self.messages)? => {
+                Some(oid) if config.read_specifiers(specifiers, self.source)? => {
                     self.write(oid, &config, Some(&key), &mut buffer, out)?;
                 }
                 _ => {

@@ -8,7 +8,6 @@ use super::Stop;
 use super::config::{Config, usable_mask};
 use super::header::Target;
 use super::letters::{self, Alphabet};
-use super::messages::Messages;
 use super::source::Source;
 use crate::options::blastdbcmd::BLASTDBCMD;
 
@@ -32,7 +31,6 @@ pub(super) fn layout(
     format: &[u8],
     config: &mut Config,
     source: &Source,
-    messages: &Messages,
 ) -> Result<Option<Vec<u8>>, Stop> {
     let find = |what: &[u8]| format.windows(2).position(|two| two == what);
     let (fasta, bioseq, defline) = (find(b"%f"), find(b"%b"), find(b"%d"));
@@ -62,7 +60,7 @@ pub(super) fn layout(
             sum.saturating_mul(10).saturating_add(i32::from(digit - b'0'))
         });
         let invalid = || "Invalid filtering algorithm ID for outfmt %m.".to_owned();
-        let mask = usable_mask(number, source, messages)?;
+        let mask = usable_mask(number, source)?;
         config.shown_mask = mask.ok_or_else(|| Stop::Message(invalid()))?;
     }
     Ok(Some(layout))
