@@ -423,7 +423,7 @@ fn a_log_takes_the_messages_and_keeps_what_it_has() {
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
     let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
-    for line in ["-ipg;3", "-ipg_batch;x", "-conffile;x"] {
+    for line in ["-ipg;3", "-ipg_batch;x"] {
         let words = words(line);
         let output = run(Path::new("."), program, &[&["blastdbcmd"], &words[..]].concat());
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
