@@ -27,7 +27,7 @@ use crate::options::search::psi::{
 };
 use crate::options::search::resources::MEMORY;
 use crate::options::search::threads::NUM_THREADS;
-use crate::options::spec::{Group, Program};
+use crate::options::spec::{CONFFILE, Group, LOGFILE, Program};
 
 /// Environment variables that change the results of a search.
 pub const VARIABLES: [&str; 2] = ["BATCH_SIZE", "OLD_FSC"];
@@ -35,7 +35,9 @@ pub const VARIABLES: [&str; 2] = ["BATCH_SIZE", "OLD_FSC"];
 /// Options that stay at the search site, mostly because they name its files. For some files the
 /// contents are sent instead. The I/O site opens no file that a header names: the sender could
 /// otherwise read files there.
-const OF_SITE: [&str; 23] = [
+const OF_SITE: [&str; 25] = [
+    LOGFILE.name,
+    CONFFILE.name,
     DB.name(),
     SUBJECT.name(),
     QUERY.name(),

@@ -4,9 +4,12 @@ use fleetblast_db::DbError;
 use fleetblast_job::error::Error;
 use fleetblast_seq::convert::exception;
 
-/// Converts the error for a file that cannot be opened to the exception that some programs of
-/// BLAST+ print. Returns other errors unchanged.
-pub(crate) fn for_inaccessible_file(error: Error) -> Error {
+use crate::logfile;
+
+/// Converts the error that ends `segmasker` or `convert2blastmask` to the exception that BLAST+
+/// prints on standard error, whatever the file of `-logfile`.
+pub(crate) fn convert_last_error(error: Error) -> Error {
+    logfile::restore();
     match error.message.strip_prefix("Command line argument error: ") {
         Some(what) => {
             let message = exception(609, &format!("(CArgException::eNoFile) {what}"));

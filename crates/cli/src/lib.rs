@@ -13,6 +13,7 @@ pub mod blastdb_aliastool;
 mod blastdbcheck;
 pub mod blastdbcmd;
 mod cat;
+mod conffile;
 pub mod cpus;
 mod crossing;
 mod database_metadata;

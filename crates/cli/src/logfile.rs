@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
-use fleetblast_job::error::Error;
 use fleetblast_mpi::is_first_process;
 use rustix::stdio::dup2_stderr;
 
@@ -30,44 +29,18 @@ pub(crate) fn redirect(path: &OsStr) {
     }
 }
 
+/// Ends a redirection: messages go to standard error again.
+pub(crate) fn restore() {
+    if let Some(screen) = SCREEN.get() {
+        // A failure is ignored: there is nowhere to report it.
+        let _ = dup2_stderr(screen);
+    }
+}
+
 /// Writes a text to standard error from before it was redirected; returns false if it was not.
 pub(crate) fn say_on_screen(text: &str) -> bool {
     let Some(mut screen) = SCREEN.get() else { return false };
     // A failure is ignored: there is nowhere to report it.
     let _ = screen.write_all(text.as_bytes());
     true
-}
-
-/// The destination of messages.
-#[derive(Debug)]
-pub(crate) struct LogFile {
-    file: Option<File>,
-}
-
-impl LogFile {
-    /// Chooses the destination: the file of `-logfile`, to which messages are appended. It is
-    /// standard error if there is no such option, or the file cannot be opened.
-    pub(crate) fn new(path: Option<&OsStr>) -> Self {
-        let open = |path| File::options().create(true).append(true).open(path).ok();
-        Self { file: path.filter(|path| *path != "-").and_then(open) }
-    }
-
-    /// Writes a line. A failure is ignored: there is nowhere to report it.
-    pub(crate) fn write(&self, line: &[u8]) {
-        let line = [line, b"\n"].concat();
-        let _ = match &self.file {
-            Some(file) => (&mut &*file).write_all(&line),
-            None => io::stderr().write_all(&line),
-        };
-    }
-
-    /// Writes the error that ends the program to the file, and returns it without its message.
-    /// Without a file, returns the error unchanged.
-    pub(crate) fn end(&self, error: Error) -> Error {
-        if self.file.is_none() || error.is_silent() {
-            return error;
-        }
-        self.write(error.message.as_bytes());
-        Error::silent(error.exit_code)
-    }
 }

@@ -46,6 +46,8 @@ pub mod usage;
 pub mod values;
 pub mod version;
 pub mod wrap;
+pub mod wrapping;
+pub mod xml;
 
 use fleetblast_stats::release::Release;
 

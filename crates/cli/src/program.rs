@@ -20,6 +20,7 @@ use crate::blastdb_aliastool;
 use crate::blastdbcheck;
 use crate::blastdbcmd;
 use crate::cat;
+use crate::conffile;
 use crate::dbcheck;
 use crate::doctor;
 use crate::expand;
@@ -60,7 +61,7 @@ use crate::panics;
 use crate::plan::{self, ProcessEnvironment, SearchProgram};
 use crate::receive;
 use crate::report;
-use crate::search_programs::{SEARCH_PROGRAMS, SearchEntry};
+use crate::search_programs::{SEARCH_PROGRAMS, SearchEntry, logs_searches};
 use crate::simulate;
 use crate::sites::{self, SiteRole};
 use crate::strategy::ImportedSearch;
@@ -226,6 +227,10 @@ fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
             }
             match command.run {
                 Work::Search(read) => {
+                    let release = compat::given_release(&given).or(command.program.release);
+                    if !release.is_some_and(|it| logs_searches(command.program.name, it)) {
+                        logfile::restore();
+                    }
                     let imported = ImportedSearch::read(&command.program, arguments, &given);
                     let imported = match imported {
                         Ok(imported) => imported,
@@ -365,7 +370,18 @@ fn parse(
     let chosen = choose_release(program, called, own)?;
     let release = chosen.as_ref().map(|chosen| chosen.release);
     let program = program.in_release(release);
-    match parse::parse(&program, name, own)? {
+    let request = match parse::find_priority_option(&program, name, own) {
+        Some(request) => request,
+        None => {
+            if let (Some(release), Some(name)) =
+                (program.release, parse::configuration_name(&program, own))
+            {
+                conffile::set(release, name)?;
+            }
+            parse::parse(&program, name, own)?
+        }
+    };
+    match request {
         Request::Print(text) => Ok(Action::Print(text)),
         Request::PrintVersion(option) => {
             let reason = chosen.map(|chosen| chosen.reason.to_string());

@@ -1,5 +1,7 @@
 //! The programs that search, in one table; the commands and `fleetblast expand` follow from it.
 
+use fleetblast_stats::release::Release;
+
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
 use crate::options::blastx::{BLASTX, BlastxOptions};
@@ -54,6 +56,13 @@ pub const SEARCH_PROGRAMS: [SearchEntry; 6] = [
         read: |given| Box::new(PsiblastOptions::new(given)),
     },
 ];
+
+/// Returns whether the messages of a search go to the file of `-logfile`. Others go to standard
+/// error, because the program creates its handler of messages (`CBlastAppDiagHandler`) before the
+/// log is opened: as a member of the application, and not when the search begins.
+pub fn logs_searches(name: &str, release: &Release) -> bool {
+    name == TBLASTX.name || name != PSIBLAST.name && release.logs_searches
+}
 
 /// Finds a search program by its name.
 pub fn find(name: &str) -> Option<&'static SearchEntry> {

@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::ncbirc::ConfigFile;
 
@@ -14,12 +15,20 @@ const SHARED: &str = ".ncbirc";
 /// Name of the multi-call program, which also runs under the names of the BLAST+ programs.
 const OWN: &str = "fleetblast";
 
+/// The file of `-conffile`.
+static GIVEN: OnceLock<PathBuf> = OnceLock::new();
+
+/// Reads the file of `-conffile` from now on instead of `PROGRAM.ini`. Only the first call counts.
+pub fn set_configuration_file(name: &Path) {
+    let _ = GIVEN.set(name.to_owned());
+}
+
 /// Reads an entry of NCBI's configuration. The first layer with the entry counts, even if the value
 /// is empty.
 ///
 /// The layers, first to last (`CNcbiRegistry`, ncbireg.cpp): the variable
-/// `NCBI_CONFIG__SECTION__ENTRY`, the file that `NCBI_CONFIG_OVERRIDES` names, `PROGRAM.ini` and
-/// `.ncbirc`.
+/// `NCBI_CONFIG__SECTION__ENTRY`, the file that `NCBI_CONFIG_OVERRIDES` names, that of `-conffile`
+/// or else `PROGRAM.ini`, and `.ncbirc`.
 pub fn configuration_value(section: &str, entry: &str) -> Option<OsString> {
     program_entry(section, entry).or_else(|| shared_file(section, entry))
 }
@@ -37,7 +46,7 @@ pub fn configuration_value_or_variable(section: &str, entry: &str) -> Option<OsS
 fn program_entry(section: &str, entry: &str) -> Option<OsString> {
     variable(section, entry)
         .or_else(|| overriding_file(section, entry))
-        .or_else(|| entry_of(find(&program_file()?), section, entry))
+        .or_else(|| entry_of(program_path(), section, entry))
 }
 
 /// Reads the environment variable of an entry: first its name as given, then in upper case
@@ -54,10 +63,22 @@ fn overriding_file(section: &str, entry: &str) -> Option<OsString> {
 /// Returns the path of the file that `NCBI_CONFIG_OVERRIDES` names.
 fn overriding_path() -> Option<PathBuf> {
     let name = env::var_os("NCBI_CONFIG_OVERRIDES").filter(|name| !name.is_empty())?;
-    let path = Path::new(&name);
-    // A name without a directory is searched where the other configuration files are.
-    let is_bare = path.parent().is_none_or(|parent| parent.as_os_str().is_empty());
-    if is_bare { find(path) } else { Some(path.to_path_buf()) }
+    find_named(Path::new(&name))
+}
+
+/// Returns the path of a file that the user names. A name without a directory is searched where the
+/// other configuration files are.
+fn find_named(name: &Path) -> Option<PathBuf> {
+    let is_bare = name.parent().is_none_or(|parent| parent.as_os_str().is_empty());
+    if is_bare { find(name) } else { Some(name.to_path_buf()) }
+}
+
+/// Returns the path of the file of `-conffile`, or else of `PROGRAM.ini`.
+fn program_path() -> Option<PathBuf> {
+    match GIVEN.get() {
+        Some(name) => find_named(name),
+        None => find(&program_file()?),
+    }
 }
 
 fn shared_file(section: &str, entry: &str) -> Option<OsString> {
@@ -109,7 +130,7 @@ pub fn check_configuration() -> Result<Option<String>, String> {
         let fault = ConfigFile::parse(&fs::read(&path).ok()?).invalid_line?;
         Some(format!("{}, {fault}", path.display()))
     };
-    let above = [overriding_path(), program_file().and_then(|name| find(&name))];
+    let above = [overriding_path(), program_path()];
     match above.into_iter().flatten().find_map(fault) {
         Some(fault) => Err(format!("Error: NCBI's configuration cannot be read: {fault}")),
         None => Ok(shared_path()

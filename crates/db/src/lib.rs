@@ -60,7 +60,7 @@ pub use bases::{Ambiguity, Bases};
 pub use bytes::SharedBytes;
 pub use configuration::{
     check_configuration, configuration_value, configuration_value_or_variable,
-    section_for_html_links,
+    section_for_html_links, set_configuration_file,
 };
 pub use cursor::OidCursor;
 pub use database::{CombinedInfo, Database, DatabaseInfo, SequenceKind};

@@ -35,20 +35,38 @@ const PROGRAMS: [&str; 14] = [
 /// How many of [`PROGRAMS`] follow each release.
 const OF_EACH_RELEASE: usize = 9;
 
-/// The default of `-num_threads` in BLAST+, and in FleetBLAST, whose help is otherwise the same.
-const THREADS: [&str; 2] = [
-    "use in the BLAST search\n   Default = `1'\n",
-    "use in the BLAST search\n   Default = FLEETBLAST_THREADS, OMP_NUM_THREADS or \
-     SLURM_CPUS_PER_TASK in the\n   environment, else all CPUs that this process may use\n",
+/// The default of `-num_threads` in the texts of BLAST+ and of FleetBLAST, which are otherwise the
+/// same: in `-help` and in `-xmlhelp`. The place of the default in the XML is between two texts.
+const THREADS: [[&str; 2]; 3] = [
+    [
+        "use in the BLAST search\n   Default = `1'\n",
+        "use in the BLAST search\n   Default = FLEETBLAST_THREADS, OMP_NUM_THREADS or \
+         SLURM_CPUS_PER_TASK in the\n   environment, else all CPUs that this process may use\n",
+    ],
+    [
+        "use in the BLAST search</description>\n",
+        "use in the BLAST search&#xa;Default = FLEETBLAST_THREADS, OMP_NUM_THREADS or \
+         SLURM_CPUS_PER_TASK in the environment, else all CPUs that this process may \
+         use</description>\n",
+    ],
+    [
+        "<description>&gt;=1</description>\n</constraint>\n<default>1</default>\n",
+        "<description>&gt;=1</description>\n</constraint>\n",
+    ],
 ];
 
 /// Titles of the sections that follow BLAST+'s help.
 const OWN_SECTIONS: [&str; 2] = [" *** FleetBLAST options\n", " *** Not supported by FleetBLAST\n"];
 
 /// Arguments of each program: help, and arguments that no program or not each program accepts.
-const ARGUMENTS: [&[&str]; 10] = [
+const ARGUMENTS: [&[&str]; 15] = [
     &["-h"],
     &["-help"],
+    &["-xmlhelp"],
+    &["-nosuch", "-xmlhelp"],
+    &["-dryrun", "-parse_deflines", "-parse_seqids", "-xmlhelp"],
+    &["-xmlhelp", "-h"],
+    &["-xmlhelp=x", "-nosuch"],
     &["-nosuch"],
     &["-no_taxid_expansion", "-taxids", "9606", "-subject", "x"],
     &["-sum_stats", "x"],
@@ -119,7 +137,7 @@ fn differences(oracle: &Tool, tested: &Tool, args: &[String], dir: &Path) -> Res
     let expected = oracle.run(args, dir, None, LIMIT)?;
     let actual = tested.run(args, dir, None, LIMIT)?;
     let text = |outcome: &Outcome| String::from_utf8_lossy(&outcome.stdout).into_owned();
-    let help = text(&expected).replace(THREADS[0], THREADS[1]);
+    let help = THREADS.iter().fold(text(&expected), |help, [from, to]| help.replace(from, to));
     let own = text(&actual);
     let end = OWN_SECTIONS.iter().filter_map(|title| own.find(title)).min().unwrap_or(own.len());
     let expected = Outcome { stdout: help.into_bytes(), ..expected };

@@ -60,4 +60,5 @@ pub use names::listed_subject;
 pub use number::{bits, stored_evalue, tabular_evalue, with_commas};
 pub use order::SubjectScores;
 pub use tabular::{query_id, subject_id};
+pub use text::append_escaped_xml_byte;
 pub use title::{TitleFacts, UNNAMED_PROTEIN_TITLE, has_removed_prefix};

@@ -178,7 +178,7 @@ pub fn append_escaped_xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportEr
     Ok(())
 }
 
-/// Appends a character of Latin-1, or a byte of UTF-8, to XML as [`append_escaped_xml`] does.
+/// Appends a character of Latin-1, or a byte of UTF-8, to XML, escaped as BLAST+ does it.
 pub fn append_escaped_xml_byte(byte: u8, out: &mut Vec<u8>) {
     match byte {
         b'&' => out.extend_from_slice(b"&amp;"),

@@ -56,6 +56,10 @@ pub struct Release {
     pub rounds_coverage: bool,
     /// Whether a flag may have a value after `=`, which is ignored.
     pub flags_may_have_values: bool,
+    /// Whether messages of searches go to the file of `-logfile`, and not only errors of arguments.
+    pub logs_searches: bool,
+    /// Whether a file of `-conffile` must exist here, even if its name is searched elsewhere.
+    pub requires_conffile: bool,
     /// Whether `-mt_mode 1` warns of sets of queries that are too small for all threads.
     pub advises_on_few_queries: bool,
     /// Whether format 20 has comma-separated values with headings.
@@ -133,6 +137,8 @@ impl Release {
         keeps_titles: false,
         rounds_coverage: false,
         flags_may_have_values: true,
+        logs_searches: true,
+        requires_conffile: false,
         advises_on_few_queries: true,
         has_headed_csv: false,
         expands_taxa: false,
@@ -171,6 +177,8 @@ impl Release {
         has_database_metadata: true,
         reads_doubtful_input: true,
         counts_sequences_of_taxa: true,
+        logs_searches: false,
+        requires_conffile: true,
         ..Self::V2_12_0
     };
 

@@ -17,7 +17,7 @@ use fleetblast_seq::input::read_whole_file;
 use super::options::AliasOptions;
 use super::{destination, gi_list, with_extension, write_file};
 use crate::dates;
-use crate::logfile::LogFile;
+use crate::messages::say;
 use crate::options::blastdb_aliastool::{DBLIST_FILE, VDBLIST_FILE};
 use crate::text_file::read_text_file;
 
@@ -33,7 +33,7 @@ struct ListEntry<'a> {
 const GILIST: &str = "GILIST";
 
 /// Creates the alias that the options describe. Without databases, BLAST+ creates none.
-pub(super) fn create(options: &AliasOptions, log: &LogFile) -> Result<(), Error> {
+pub(super) fn create(options: &AliasOptions) -> Result<(), Error> {
     let lists = [&options.gilist, &options.seqidlist, &options.taxidlist];
     let first_list = lists.into_iter().flatten().next();
     let list_name = match (&options.db, first_list) {
@@ -53,8 +53,8 @@ pub(super) fn create(options: &AliasOptions, log: &LogFile) -> Result<(), Error>
     };
     let alias = Alias { out, kind: options.kind, title };
     let gis = options.gilist.as_deref().filter(|list| !list.is_empty());
-    let gis = gis.map(|list| alias.binary_gi_list(list, log)).transpose()?;
-    let made = write_alias(options, &alias, gis.as_ref().map(GiList::entry), log);
+    let gis = gis.map(|list| alias.binary_gi_list(list)).transpose()?;
+    let made = write_alias(options, &alias, gis.as_ref().map(GiList::entry));
     // An older alias would mean the new list.
     if let Some(gis) = gis.filter(|_| made.is_ok() || !Path::new(&alias.path("al")).exists()) {
         gis.place()?;
@@ -75,7 +75,6 @@ fn write_alias(
     options: &AliasOptions,
     alias: &Alias<'_>,
     gis: Option<ListEntry<'_>>,
-    log: &LogFile,
 ) -> Result<(), Error> {
     let text_list = |key, list| match OsStr::is_empty(list) {
         true => Ok(None),
@@ -87,20 +86,20 @@ fn write_alias(
             // BLAST+ checks only these names, not those of -dblist_file.
             let search = SearchPath::from_environment()?;
             Database::open_to_describe(&names.to_string_lossy(), options.kind, &search)?;
-            alias.write(&split_at_blanks(names), GILIST, gis, log)
+            alias.write(&split_at_blanks(names), GILIST, gis)
         }
         (AliasOptions { dblist_file: Some(path), .. }, _) => {
-            alias.write(&names_in_file(DBLIST_FILE.name(), path)?, GILIST, gis, log)
+            alias.write(&names_in_file(DBLIST_FILE.name(), path)?, GILIST, gis)
         }
-        (AliasOptions { num_volumes: Some(count), .. }, _) => alias.write_volumes(*count, log),
-        (AliasOptions { gilist: Some(_), .. }, Some(db)) => alias.write(&one(db), GILIST, gis, log),
+        (AliasOptions { num_volumes: Some(count), .. }, _) => alias.write_volumes(*count),
+        (AliasOptions { gilist: Some(_), .. }, Some(db)) => alias.write(&one(db), GILIST, gis),
         (AliasOptions { seqidlist: Some(list), .. }, Some(db)) => {
             const KEY: &str = "SEQIDLIST";
-            alias.write(&one(db), KEY, text_list(KEY, list)?, log)
+            alias.write(&one(db), KEY, text_list(KEY, list)?)
         }
         (AliasOptions { taxidlist: Some(list), .. }, Some(db)) => {
             const KEY: &str = "TAXIDLIST";
-            alias.write(&one(db), KEY, text_list(KEY, list)?, log)
+            alias.write(&one(db), KEY, text_list(KEY, list)?)
         }
         _ => Ok(()),
     }
@@ -171,7 +170,6 @@ impl Alias<'_> {
         databases: &[Vec<u8>],
         key: &str,
         list: Option<ListEntry<'_>>,
-        log: &LogFile,
     ) -> Result<(), Error> {
         let failed = || {
             let text = "BLASTDB alias file creation failed.  Some referenced files may be missing";
@@ -202,12 +200,12 @@ impl Alias<'_> {
         let kind = self.kind.name();
         let line =
             format!("Created {kind} BLAST (alias) database {name} with {sequences} sequences");
-        log.write(line.as_bytes());
+        say(line.as_bytes());
         Ok(())
     }
 
     /// Writes the alias of this number of volumes, whose names follow from that of the alias.
-    fn write_volumes(&self, count: u32, log: &LogFile) -> Result<(), Error> {
+    fn write_volumes(&self, count: u32) -> Result<(), Error> {
         let search = SearchPath::from_environment()?;
         let kind = self.kind.name();
         let (mut all, mut listed) = (Vec::new(), Vec::new());
@@ -233,7 +231,7 @@ impl Alias<'_> {
         write_file(&destination(&self.path("al")), &text)?;
         let line =
             format!("Created {kind} BLAST (alias) database {names} with {sequences} sequences");
-        log.write(line.as_bytes());
+        say(line.as_bytes());
         Ok(())
     }
 
@@ -256,7 +254,7 @@ impl Alias<'_> {
 
     /// Returns the list of GIs in binary. A text list is converted to a file beside the alias,
     /// which the caller places.
-    fn binary_gi_list(&self, list: &OsStr, log: &LogFile) -> Result<GiList, Error> {
+    fn binary_gi_list(&self, list: &OsStr) -> Result<GiList, Error> {
         require_file(list)?;
         let shown = list.to_string_lossy();
         let contents = read_whole_file(Path::new(list))
@@ -269,7 +267,7 @@ impl Alias<'_> {
         let path = with_extension(self.out, &format!(".{letter}.gil"));
         let binary = path.to_string_lossy();
         let line = format!("Converted {} GIs from {shown} to binary format in {binary}", gis.len());
-        log.write(line.as_bytes());
+        say(line.as_bytes());
         let mut output = Output::open(&destination(&path))?;
         output.write(&encode_gi_list(gis))?;
         output.flush()?;

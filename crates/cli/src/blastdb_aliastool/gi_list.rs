@@ -11,7 +11,7 @@ use fleetblast_seq::convert::parse_integer;
 use super::options::GiConversion;
 use super::{destination, with_extension, write_file};
 use crate::hint;
-use crate::logfile::LogFile;
+use crate::messages::say;
 use crate::options::blastdb_aliastool::{GI_FILE_IN, GI_FILE_OUT};
 use crate::plan::input;
 use crate::text_file::read_text_file;
@@ -33,7 +33,7 @@ pub(super) fn parse(text: &[u8]) -> Vec<i64> {
 }
 
 /// Converts the list of `-gi_file_in`.
-pub(super) fn convert_file(options: &GiConversion, log: &LogFile) -> Result<(), Error> {
+pub(super) fn convert_file(options: &GiConversion) -> Result<(), Error> {
     let target = match &options.output {
         // BLAST+ opens this file before it reads the list.
         Some(path) if path != "-" => input::destination(GI_FILE_OUT.name(), path)?,
@@ -46,7 +46,7 @@ pub(super) fn convert_file(options: &GiConversion, log: &LogFile) -> Result<(), 
         }
     })?;
     let gis = parse(&text);
-    log.write(format!("Converted {} GIs into binary GI file", gis.len()).as_bytes());
+    say(format!("Converted {} GIs into binary GI file", gis.len()).as_bytes());
     let written = write_file(&target, &encode_gi_list(gis));
     match &target {
         // BLAST+ reports also that there is no such regular file after it has written to a pipe.

@@ -16,24 +16,20 @@ use fleetblast_job::error::Error;
 use fleetblast_job::output::Output;
 use fleetblast_job::plan::Destination;
 
-use self::options::{Operation, Options};
-use crate::logfile::LogFile;
+use self::options::Operation;
 use crate::options::parse::GivenOptions;
 
 /// Runs `blastdb_aliastool`.
 ///
 /// # Errors
-/// A message and BLAST+'s exit code. The message is empty if it went to the file of `-logfile`.
+/// A message and BLAST+'s exit code.
 pub fn run(given: &GivenOptions) -> Result<(), Error> {
-    let options = Options::new(given)?;
-    let log = LogFile::new(options.logfile.as_deref());
-    let done = match &options.operation {
-        Operation::Gis(list) => gi_list::convert_file(list, &log),
-        Operation::SeqIds(list) => seqid_list::convert_file(list, &log),
+    match &Operation::new(given)? {
+        Operation::Gis(list) => gi_list::convert_file(list),
+        Operation::SeqIds(list) => seqid_list::convert_file(list),
         Operation::SeqIdInfo(path) => seqid_list::print_info(path),
-        Operation::Alias(alias) => alias::create(alias, &log),
-    };
-    done.map_err(|error| log.end(error))
+        Operation::Alias(alias) => alias::create(alias),
+    }
 }
 
 /// Returns the file `path` as a destination. Unlike the outputs of other programs, `-` is the name

@@ -9,14 +9,6 @@ use crate::options::blastdb_aliastool::{self as table, BLASTDB_ALIASTOOL};
 use crate::options::parse::GivenOptions;
 use crate::options::values::Values;
 
-/// Values of the options of `blastdb_aliastool`.
-#[derive(Debug)]
-pub(super) struct Options {
-    pub(super) operation: Operation,
-    /// `-logfile`.
-    pub(super) logfile: Option<OsString>,
-}
-
 /// The operation that the options request. If they request several, the last one in this order
 /// counts, but for [`Alias`](Self::Alias).
 #[derive(Debug)]
@@ -73,20 +65,13 @@ pub(super) struct AliasOptions {
     pub(super) num_volumes: Option<u32>,
 }
 
-impl Options {
+impl Operation {
     /// Reads the options.
     ///
     /// # Errors
     /// `-seqid_file_out` without a list to convert.
     pub(super) fn new(given: &GivenOptions) -> Result<Self, Error> {
-        let values = Values::new(&BLASTDB_ALIASTOOL, given);
-        let operation = Operation::new(&values)?;
-        Ok(Self { operation, logfile: values.optional(&table::LOGFILE) })
-    }
-}
-
-impl Operation {
-    fn new(values: &Values<'_>) -> Result<Self, Error> {
+        let values = &Values::new(&BLASTDB_ALIASTOOL, given);
         if let Some(path) = values.optional(&table::SEQID_FILE_INFO) {
             return Ok(Self::SeqIdInfo(path));
         }
@@ -131,6 +116,6 @@ mod tests {
 
     #[test]
     fn each_option_counts_in_what_is_made() {
-        each_option_counts(&BLASTDB_ALIASTOOL, &[], |given| format!("{:?}", Options::new(given)));
+        each_option_counts(&BLASTDB_ALIASTOOL, &[], |given| format!("{:?}", Operation::new(given)));
     }
 }

@@ -13,28 +13,28 @@ use fleetblast_makedb::{SeqIdListFile, SourceDatabase};
 use super::options::SeqIdConversion;
 use super::{destination, with_extension, write_file};
 use crate::dates;
-use crate::logfile::LogFile;
+use crate::messages::say;
 use crate::options::blastdb_aliastool::SEQID_FILE_IN;
 use crate::text_file::read_text_file;
 
 /// Converts the list of `-seqid_file_in`.
-pub(super) fn convert_file(options: &SeqIdConversion, log: &LogFile) -> Result<(), Error> {
+pub(super) fn convert_file(options: &SeqIdConversion) -> Result<(), Error> {
     let text = read_text_file(SEQID_FILE_IN.name(), &options.input)?;
     let target = match &options.output {
         Some(path) => destination(path),
         None => destination(&with_extension(&options.input, ".bsl")),
     };
     // BLAST+ has opened the file before it reads the database.
-    let list = convert(&text, options, log).inspect_err(|_| leave_empty(&target))?;
+    let list = convert(&text, options).inspect_err(|_| leave_empty(&target))?;
     write_file(&target, &list)
 }
 
 /// Converts a list, with one identifier on each line, to the contents of a binary list.
-fn convert(text: &[u8], options: &SeqIdConversion, log: &LogFile) -> Result<Vec<u8>, Error> {
+fn convert(text: &[u8], options: &SeqIdConversion) -> Result<Vec<u8>, Error> {
     let database = options.db.as_deref().map(|db| open(db, options.kind)).transpose()?;
-    let mut ids = keys(text, log)?;
+    let mut ids = keys(text)?;
     if ids.is_empty() {
-        log.write(b"Error: Empty seqid list");
+        say(b"Error: Empty seqid list");
         return Err(Error::silent(exit::UNKNOWN));
     }
     ids.sort_unstable();
@@ -80,12 +80,12 @@ fn open(db: &OsStr, kind: Option<SequenceKind>) -> Result<Database, Error> {
 }
 
 /// Converts the lines of a list to keys. Omits empty lines, lines that start with `#`, and GIs.
-fn keys(text: &[u8], log: &LogFile) -> Result<Vec<Vec<u8>>, Error> {
+fn keys(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     let lines = text.split(|&byte| byte == b'\n');
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
     let key = |line: &[u8]| {
         version_5_list_key(line).map_err(|refusal| {
-            log.write(format!("Error: {}", refusal.text()).as_bytes());
+            say(format!("Error: {}", refusal.text()).as_bytes());
             Error::database(format_args!("Invalid seq id: {}", String::from_utf8_lossy(line)))
         })
     };

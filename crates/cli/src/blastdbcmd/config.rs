@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_db::SequenceKind;
 
 use super::Stop;
-use super::messages::Messages;
+use super::messages;
 use super::options::Options;
 use super::source::Source;
 use crate::options::number;
@@ -33,12 +33,7 @@ impl Config {
     }
 
     /// Adds the mask and the range from the options.
-    pub(super) fn select(
-        &mut self,
-        options: &Options,
-        source: &Source,
-        messages: &Messages,
-    ) -> Result<(), Stop> {
+    pub(super) fn select(&mut self, options: &Options, source: &Source) -> Result<(), Stop> {
         if let Some(mask) = &options.mask {
             let id = match number::parse_int4(mask.as_bytes()) {
                 Ok(id) => id,
@@ -48,7 +43,7 @@ impl Config {
                 })?,
             };
             let invalid = || "Invalid filtering algorithm ID for mask_sequence_with.".to_owned();
-            let mask = usable_mask(id, source, messages)?;
+            let mask = usable_mask(id, source)?;
             self.mask = mask.ok_or_else(|| Stop::Message(invalid()))?;
         }
         if let Some(text) = &options.range {
@@ -59,12 +54,7 @@ impl Config {
 
     /// Reads strand, range and mask from `text`, the rest of an `-entry_batch` line after its key.
     /// Returns false, after a message, if a mask does not exist.
-    pub(super) fn read_specifiers(
-        &mut self,
-        text: &[u8],
-        source: &Source,
-        messages: &Messages,
-    ) -> Result<bool, Stop> {
+    pub(super) fn read_specifiers(&mut self, text: &[u8], source: &Source) -> Result<bool, Stop> {
         let nucleotide = source.database.kind() == SequenceKind::Nucleotide;
         *self = Self { shown_mask: self.shown_mask, ..Self::default() };
         let mut good = true;
@@ -78,7 +68,7 @@ impl Config {
                 self.minus = true;
             } else {
                 let id = number::parse_int4(word).ok().filter(|&id| id >= 0).unwrap_or(-1);
-                match usable_mask(id, source, messages)? {
+                match usable_mask(id, source)? {
                     Some(mask) => self.mask = mask,
                     None => good = false,
                 }
@@ -97,18 +87,14 @@ impl Config {
 
 /// Checks the number of a masking algorithm. Returns `Some(None)` if it is negative, which selects
 /// no mask. Returns `None`, after a message, if the database has no such algorithm.
-pub(super) fn usable_mask(
-    id: i32,
-    source: &Source,
-    messages: &Messages,
-) -> Result<Option<Option<i32>>, Stop> {
+pub(super) fn usable_mask(id: i32, source: &Source) -> Result<Option<Option<i32>>, Stop> {
     if id < 0 {
         return Ok(Some(None));
     }
     if source.masks()?.algorithms().iter().any(|algorithm| algorithm.id == id) {
         return Ok(Some(Some(id)));
     }
-    messages.error(&format!("Invalid filtering algorithm ID: {id}"));
+    messages::error(&format!("Invalid filtering algorithm ID: {id}"));
     Ok(None)
 }
 

@@ -6,7 +6,7 @@ use fleetblast_db::DbError;
 use fleetblast_job::output::Output;
 
 use super::config::Config;
-use super::messages::Messages;
+use super::messages;
 use super::options::{Options, Selection, Taxids};
 use super::source::Source;
 use super::{Format, Stop};
@@ -17,12 +17,11 @@ use crate::text_file::read_text_file;
 /// A line of `-entry_batch`: its key, the rest of the line, and the OID of the key if it was found.
 type BatchEntry<'t> = (Vec<u8>, &'t [u8], Option<u32>);
 
-/// A retrieval of sequences: its options, database, output format and messages.
+/// A retrieval of sequences: its options, database and output format.
 pub(super) struct Retrieval<'a> {
     pub(super) options: &'a Options,
     pub(super) source: &'a Source,
     pub(super) format: &'a Format,
-    pub(super) messages: &'a Messages,
 }
 
 impl Retrieval<'_> {
@@ -39,7 +38,7 @@ impl Retrieval<'_> {
                 let none = Taxids::new();
                 let oids = self.source.oids_of_taxids(taxids.unwrap_or(&none))?;
                 if oids.is_empty() {
-                    self.messages.error("No seq found in db for taxonomy list");
+                    messages::error("No seq found in db for taxonomy list");
                     return Ok(false);
                 }
                 self.write_all(oids, &config, out)
@@ -127,13 +126,13 @@ impl Retrieval<'_> {
         let oids = self.source.lookup.oids_of_id(id, &mut self.source.cursor.borrow_mut())?;
         if oids.is_empty() {
             let key = self.source.lookup.key_of_typed_id(id);
-            self.messages.error(&format!("Entry not found: {}", String::from_utf8_lossy(&key)));
+            messages::error(&format!("Entry not found: {}", String::from_utf8_lossy(&key)));
         }
         Ok(oids)
     }
 
     fn warn_skipped(&self, id: &[u8]) {
-        self.messages.error(&format!("Skipped {}", String::from_utf8_lossy(id)));
+        messages::error(&format!("Skipped {}", String::from_utf8_lossy(id)));
     }
 
     /// Writes the sequence of each PIG in the text of `-ipg_batch`. Returns whether all exist.
@@ -147,8 +146,8 @@ impl Retrieval<'_> {
         let mut good = true;
         for (id, rest) in text.split(|&b| b == b'\n').filter_map(id_and_rest) {
             let shown = String::from_utf8_lossy(id);
-            if !config.read_specifiers(rest, self.source, self.messages)? {
-                self.messages.error(&format!("Skipped IPG : {shown}"));
+            if !config.read_specifiers(rest, self.source)? {
+                messages::error(&format!("Skipped IPG : {shown}"));
                 good = false;
                 continue;
             }
@@ -158,7 +157,7 @@ impl Retrieval<'_> {
                 Some(oid) => self.write(oid, &config, None, &mut buffer, out)?,
                 None if !self.source.lookup.has_pig_index() => return Err(no_such_oid()),
                 None => {
-                    self.messages.error(&format!("Skipped IPG: {shown}"));
+                    messages::error(&format!("Skipped IPG: {shown}"));
                     good = false;
                 }
             }
@@ -177,7 +176,7 @@ impl Retrieval<'_> {
         let mut buffer = Vec::new();
         let mut complete = true;
         for (id, specifiers) in text.split(|&b| b == b'\n').filter_map(id_and_rest) {
-            let usable = config.read_specifiers(specifiers, self.source, self.messages)?;
+            let usable = config.read_specifiers(specifiers, self.source)?;
             let oids = if usable { self.oids_of(id)? } else { Vec::new() };
             if oids.is_empty() {
                 complete = false;
@@ -197,7 +196,7 @@ impl Retrieval<'_> {
         let mut complete = true;
         for (key, specifiers, found) in self.look_up(text)? {
             match found.map_or_else(|| self.oid_of_number(&key), |oid| Ok(Some(oid)))? {
-                Some(oid) if config.read_specifiers(specifiers, self.source, self.messages)? => {
+                Some(oid) if config.read_specifiers(specifiers, self.source)? => {
                     self.write(oid, &config, Some(&key), &mut buffer, out)?;
                 }
                 _ => {

@@ -7,7 +7,6 @@ use super::Stop;
 use super::config::{Config, usable_mask};
 use super::header::Target;
 use super::letters::{self, Alphabet};
-use super::messages::Messages;
 use super::source::Source;
 
 const MISSING: &[u8] = b"N/A";
@@ -38,12 +37,7 @@ pub(super) enum Layout {
 /// Checks an `-outfmt`. Beside `%f`, `%b` or `%d`, all other fields are ignored.
 ///
 /// Removes the number of a masking algorithm after `%m`, and sets the masks of `%m` in `config`.
-pub(super) fn layout(
-    format: &[u8],
-    config: &mut Config,
-    source: &Source,
-    messages: &Messages,
-) -> Result<Layout, Stop> {
+pub(super) fn layout(format: &[u8], config: &mut Config, source: &Source) -> Result<Layout, Stop> {
     let find = |what: &[u8]| format.windows(2).position(|two| two == what);
     let mut wholes = Vec::new();
     for (field, layout) in
@@ -73,7 +67,7 @@ pub(super) fn layout(
             sum.saturating_mul(10).saturating_add(i32::from(digit - b'0'))
         });
         let invalid = || "Invalid filtering algorithm ID for outfmt %m.".to_owned();
-        let mask = usable_mask(number, source, messages)?;
+        let mask = usable_mask(number, source)?;
         config.shown_mask = mask.ok_or_else(|| Stop::Message(invalid()))?;
     }
     Ok(Layout::Lines(layout))

@@ -26,9 +26,9 @@ use fleetblast_job::plan::Destination;
 use self::config::Config;
 use self::fasta::Fasta;
 use self::fields::{Fields, Layout};
-use self::messages::Messages;
 use self::options::{Operation, Options};
 use self::source::Source;
+use crate::messages::complain;
 use crate::options::parse::GivenOptions;
 use crate::plan;
 use crate::taxa;
@@ -97,17 +97,12 @@ impl Format {
 /// Runs `blastdbcmd`.
 ///
 /// # Errors
-/// A message and BLAST+'s exit code. The message is empty if it went to the file of `-logfile`.
+/// A message and BLAST+'s exit code.
 pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let options = Options::new(given)?;
-    let messages = Messages::new(options.logfile.as_deref());
-    run_with(&options, &messages).map_err(|error| messages.end(error))
-}
-
-fn run_with(options: &Options, messages: &Messages) -> Result<(), Error> {
     let target = plan::input::destination("out", &options.out)?;
     let mut out = Output::open(&target)?;
-    let done = request(options, messages, &mut out);
+    let done = request(&options, &mut out);
     match &done {
         // After an error of the database, an older output file stays.
         Err(error) if error.exit_code == exit::DATABASE => {
@@ -129,7 +124,7 @@ fn has_older(target: &Destination) -> bool {
     older.is_some_and(|older| older.is_file() && older.len() > 0)
 }
 
-fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(), Error> {
+fn request(options: &Options, out: &mut Output) -> Result<(), Error> {
     let search = SearchPath::from_environment()?;
     match &options.what {
         Operation::SearchPath => out.write(format!("{}\n", search.display_text()).as_bytes()),
@@ -147,11 +142,11 @@ fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(
             tax_info::write(&source, options, out)
         }
         Operation::Entries(wanted) => {
-            let taxids = wanted.taxids(|| open_tree(options, &search, messages))?;
+            let taxids = wanted.taxids(|| open_tree(options, &search))?;
             let opened = Source::open_for(options, search, taxids.as_ref());
             let found = opened.and_then(|source| {
-                let found = retrieve(options, &source, wanted, taxids.as_ref(), messages, out);
-                source.odd_headers().iter().for_each(|odd| messages.warn(&odd.to_string()));
+                let found = retrieve(options, &source, wanted, taxids.as_ref(), out);
+                source.odd_headers().iter().for_each(|odd| messages::warn(&odd.to_string()));
                 found
             });
             match found {
@@ -168,17 +163,13 @@ fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(
 
 /// Opens the taxonomy if taxids stand for taxa with their descendants. Without one, the taxids are
 /// used as given.
-fn open_tree(
-    options: &Options,
-    search: &SearchPath,
-    messages: &Messages,
-) -> Result<Option<TaxonTree>, Error> {
+fn open_tree(options: &Options, search: &SearchPath) -> Result<Option<TaxonTree>, Error> {
     if !options.expands_taxa() {
         return Ok(None);
     }
     let mut warnings = Vec::new();
     let tree = taxa::find_tree(search, &mut warnings);
-    warnings.iter().for_each(|warning| messages.print(warning));
+    warnings.iter().for_each(|warning| complain(warning));
     tree
 }
 
@@ -188,13 +179,12 @@ fn retrieve(
     source: &Source,
     wanted: &options::Selection,
     taxids: Option<&options::Taxids>,
-    messages: &Messages,
     out: &mut Output,
 ) -> Result<bool, Stop> {
     let mut config = Config::new(options, source);
-    let layout = fields::layout(&options.outfmt, &mut config, source, messages)?;
-    config.select(options, source, messages)?;
+    let layout = fields::layout(&options.outfmt, &mut config, source)?;
+    config.select(options, source)?;
     let format = Format::new(layout, options)?;
-    let retrieval = entries::Retrieval { options, source, format: &format, messages };
+    let retrieval = entries::Retrieval { options, source, format: &format };
     retrieval.run(wanted, taxids, config, out)
 }

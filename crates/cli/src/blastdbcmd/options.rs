@@ -48,8 +48,6 @@ pub(super) struct Options {
     pub(super) ctrl_a: bool,
     /// `-long_seqids`.
     pub(super) long_seqids: bool,
-    /// `-logfile`.
-    pub(super) logfile: Option<OsString>,
     /// `-no_taxid_expansion`.
     no_taxid_expansion: bool,
     /// The release that the program follows.
@@ -135,7 +133,6 @@ impl Options {
             line_length: values.get(&output::LINE_LENGTH),
             ctrl_a: values.get(&output::CTRL_A),
             long_seqids: values.get(&output::LONG_SEQIDS) || has_long_seqids(),
-            logfile: values.optional(&output::LOGFILE),
             no_taxid_expansion: values.flag_if_listed(&retrieval::NO_TAXID_EXPANSION),
             release: values.release(),
         })

@@ -13,7 +13,7 @@ use fleetblast_seq::id::choose_best_id;
 
 use super::input::open_file;
 use super::numbering::Numbering;
-use crate::exceptions::for_inaccessible_file;
+use crate::exceptions::convert_last_error;
 use crate::options::convert2blastmask::{
     CONVERT2BLASTMASK, MASKING_ALGORITHM, MASKING_OPTIONS, OUTFMT,
 };
@@ -71,14 +71,16 @@ fn program(name: &str) -> (i64, &'static str) {
 /// # Errors
 /// A message and BLAST+'s exit code.
 pub fn convert2blastmask(given: &GivenOptions) -> Result<(), Error> {
-    let options = Options::new(given);
-    let input = open_file(&options.input).map_err(for_inaccessible_file)?;
-    let target = plan::input::destination(OUT.name(), &options.out);
-    let target = target.map_err(for_inaccessible_file)?;
+    convert(&Options::new(given)).map_err(convert_last_error)
+}
+
+fn convert(options: &Options) -> Result<(), Error> {
+    let input = open_file(&options.input)?;
+    let target = plan::input::destination(OUT.name(), &options.out)?;
     let mut output = Output::open(&target)?;
     let mut file =
         options.encoding.map(|encoding| MaskFileWriter::new(options.algorithm.clone(), encoding));
-    let converted = convert_all(input, &options, &mut file, &mut output);
+    let converted = convert_all(input, options, &mut file, &mut output);
     // BLAST+ completes a file of masks also after an error.
     let mut end = Vec::new();
     file.into_iter().for_each(|file| file.end(&mut end));

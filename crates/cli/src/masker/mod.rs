@@ -22,7 +22,7 @@ use self::dust::mask_bases;
 use self::input::Sequences;
 use self::options::{Algorithm, InputFormat, Options};
 use self::output::MaskWriter;
-use crate::exceptions::for_inaccessible_file;
+use crate::exceptions::convert_last_error;
 use crate::options::masker::OUT;
 use crate::options::parse::GivenOptions;
 use crate::plan;
@@ -32,7 +32,7 @@ use crate::plan;
 /// # Errors
 /// A message and BLAST+'s exit code.
 pub fn segmasker(given: &GivenOptions) -> Result<(), Error> {
-    run(&Options::of_segmasker(given)?).map_err(for_inaccessible_file)
+    run(&Options::of_segmasker(given)?).map_err(convert_last_error)
 }
 
 /// Runs `dustmasker`.

@@ -43,6 +43,7 @@ const DETAILS: &[&str] = &[
     "   Creates an alias for multiple BLAST databases. All databases must be of",
     "   the same molecule type (no validation is done). The relevant options are",
     "   -dblist and -num_volumes.",
+    "",
 ];
 
 const GI_FILE: Group = Group("GI file conversion options");
@@ -130,11 +131,11 @@ pub const GI_FILE_OUT: Opt<OsString> = Opt::output(
     GI_FILE,
     &[
         "File name of converted GI file",
-        "Default = input file name provided to -gi_file_in argument with the .bgl",
-        "extension",
+        "Default = input file name provided to -gi_file_in argument with the .bgl extension",
     ],
 )
 .label("output_file")
+.xml_flags(&["preOpen", "binary"])
 .requires(&["gi_file_in"])
 .excludes(NOT_WITH_GI_FILES);
 
@@ -168,8 +169,8 @@ pub const TITLE: Opt<OsString> = Opt::text(
     ALIAS,
     &[
         "Title for BLAST database",
-        "Default = name of BLAST database provided to -db argument with the -gifile",
-        "argument appended to it",
+        "Default = name of BLAST database provided to -db argument with the -gifile argument \
+         appended to it",
     ],
 )
 .label("database_title")
@@ -181,8 +182,7 @@ pub const GILIST: Opt<OsString> = Opt::input(
     "gilist",
     ALIAS,
     &[
-        "Text or binary gi file to restrict the BLAST database provided in -db",
-        "argument",
+        "Text or binary gi file to restrict the BLAST database provided in -db argument",
         "If text format is provided, it will be converted to binary",
     ],
 )
@@ -203,10 +203,8 @@ pub const GILIST: Opt<OsString> = Opt::input(
 pub const SEQIDLIST: Opt<OsString> = Opt::input(
     "seqidlist",
     ALIAS,
-    &[
-        "Text sequence id or accession file to restrict the BLAST database provided",
-        "in -db argument",
-    ],
+    &["Text sequence id or accession file to restrict the BLAST database provided in -db \
+         argument"],
 )
 .label("input_file")
 .requires(&["out"])
@@ -225,7 +223,7 @@ pub const SEQIDLIST: Opt<OsString> = Opt::input(
 pub const TAXIDLIST: Opt<OsString> = Opt::input(
     "taxidlist",
     ALIAS,
-    &["Text taxonomy id file to restrict the BLAST database provided in -db", "argument"],
+    &["Text taxonomy id file to restrict the BLAST database provided in -db argument"],
 )
 .label("input_file")
 .requires(&["out"])
@@ -293,10 +291,8 @@ pub const VDBLIST_FILE: Opt<OsString> = Opt::input(
 pub const NUM_VOLUMES: Opt<u32> = Opt::integer(
     "num_volumes",
     ALIAS,
-    &[
-        "Number of volumes to aggregate, in which case the basename for the database",
-        "is extracted from the out option",
-    ],
+    &["Number of volumes to aggregate, in which case the basename for the database is extracted \
+         from the out option"],
 )
 .label("positive_integer")
 .with_constraint(Constraint::AtLeast(1))
@@ -340,8 +336,7 @@ pub const SEQID_FILE_OUT: Opt<OsString> = Opt::text(
     SEQID_FILE,
     &[
         "File name of converted seq id file",
-        "Default = input file name provided to -seqid_file_in argument with the .bsl",
-        "extension",
+        "Default = input file name provided to -seqid_file_in argument with the .bsl extension",
     ],
 )
 .label("output_file")

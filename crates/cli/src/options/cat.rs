@@ -13,8 +13,8 @@ pub const CAT: Program = Program {
     release: None,
     about: "Joins the records of a report to one file",
     description: &[
-        "Joins the files that a search wrote with -output records to the bytes of one",
-        "report, in the order of the queries, or of one query: fleetblast cat DIR",
+        "Joins the files that a search wrote with -output records to the bytes of one report, in \
+         the order of the queries, or of one query: fleetblast cat DIR",
     ],
     groups: &[],
     options: &[OPTIONS],
@@ -36,10 +36,8 @@ pub const RECORDS: Opt<OsString> =
 pub const QUERY: Opt<OsString> = Opt::text(
     "query",
     Group::TOP,
-    &[
-        "Write only the report of this query, without reading the rest; if several",
-        "queries have this name, all of them, in their order",
-    ],
+    &["Write only the report of this query, without reading the rest; if several queries have \
+         this name, all of them, in their order"],
 )
 .label("name");
 
@@ -47,10 +45,8 @@ pub const QUERY: Opt<OsString> = Opt::text(
 pub const PARTIAL: Opt<bool> = Opt::flag(
     "partial",
     Group::TOP,
-    &[
-        "Write the complete blocks of queries even if others are missing or damaged;",
-        "standard error lists the missing ones",
-    ],
+    &["Write the complete blocks of queries even if others are missing or damaged; standard \
+         error lists the missing ones"],
 )
 .excludes(&["query"]);
 

@@ -45,8 +45,8 @@ pub const COMPAT: Opt<Compat> = Opt::one_of(
     "compat",
     Group::FLEETBLAST,
     &[
-        "Release of BLAST+ whose results and reports the search has; auto is that of the",
-        "BLAST+ beside the link or in PATH, or 2.17.0 without one of these releases",
+        "Release of BLAST+ whose results and reports the search has; auto is that of the BLAST+ \
+         beside the link or in PATH, or 2.17.0 without one of these releases",
         "Default = the environment variable FLEETBLAST_COMPAT, or auto",
     ],
     &CHOICES,

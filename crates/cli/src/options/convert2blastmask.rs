@@ -14,8 +14,8 @@ pub const CONVERT2BLASTMASK: Program = Program {
     release: Some(RELEASE),
     about: "Converts masks in FASTA to files for makeblastdb",
     description: &[
-        "Convert masking information in lower-case masked FASTA input to file",
-        "formats suitable for makeblastdb",
+        "Convert masking information in lower-case masked FASTA input to file formats suitable for \
+         makeblastdb",
     ],
     details: &[],
     own_version: Some(UNDESCRIBED_RELEASE),
@@ -52,10 +52,8 @@ pub const OUTFMT: Opt<OsString> = Opt::text("outfmt", Group::TOP, &["Output file
 pub const MASKING_ALGORITHM: Opt<OsString> = Opt::text(
     "masking_algorithm",
     Group::TOP,
-    &[
-        "Masking algorithm name (e.g.: dust, seg, windowmasker, repeat). Use 'other'",
-        "for user-defined type",
-    ],
+    &["Masking algorithm name (e.g.: dust, seg, windowmasker, repeat). Use 'other' for \
+         user-defined type"],
 )
 .label("mask_program_name")
 .mandatory();
@@ -64,10 +62,8 @@ pub const MASKING_ALGORITHM: Opt<OsString> = Opt::text(
 pub const MASKING_OPTIONS: Opt<OsString> = Opt::text(
     "masking_options",
     Group::TOP,
-    &[
-        "Masking algorithm options to create the masked input (free text to",
-        "describe/include (command line) options used to create the masking)",
-    ],
+    &["Masking algorithm options to create the masked input (free text to describe/include \
+         (command line) options used to create the masking)"],
 )
 .label("mask_program_options")
 .mandatory();

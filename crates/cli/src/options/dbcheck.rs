@@ -18,8 +18,8 @@ pub const DBCHECK: Program = Program {
     release: None,
     about: "Checks a database for damage",
     description: &[
-        "Checks every record of a BLAST database, and the files beside it;",
-        "the exit code is 0 without damage, 2 for damage, 65 for suspicious long runs of zeros",
+        "Checks every record of a BLAST database, and the files beside it; the exit code is 0 \
+         without damage, 2 for damage, 65 for suspicious long runs of zeros",
     ],
     groups: &[],
     options: &[OPTIONS],
@@ -63,7 +63,7 @@ pub const DBTYPE: Opt<Option<SequenceKind>> = Opt::one_of(
 
 /// `-num_threads`.
 pub const NUM_THREADS: Opt<usize> =
-    Opt::integer("num_threads", Group::TOP, &["Number of threads to use", DEFAULT[0], DEFAULT[1]])
+    Opt::integer("num_threads", Group::TOP, &["Number of threads to use", DEFAULT])
         .label("int_value")
         .with_constraint(Constraint::AtLeast(1));
 

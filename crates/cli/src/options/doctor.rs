@@ -18,8 +18,8 @@ pub const DOCTOR: Program = Program {
     release: None,
     about: "Shows what limits the speed of a search on this machine",
     description: &[
-        "Measures how fast a BLAST database is loaded on this machine, and shows",
-        "what limits the speed of a search of it",
+        "Measures how fast a BLAST database is loaded on this machine, and shows what limits the \
+         speed of a search of it",
     ],
     groups: &[],
     options: &[OPTIONS],

@@ -3,8 +3,7 @@
 use super::RELEASE;
 use super::constraint::Constraint;
 use super::masker::{
-    IN, INFMT, OUT, OUTFMT, PARSE_SEQIDS, VERSION_FULL, VERSION_FULL_JSON, VERSION_FULL_XML,
-    WINDOW, XMLHELP,
+    IN, INFMT, OUT, OUTFMT, PARSE_SEQIDS, VERSION_FULL, VERSION_FULL_JSON, VERSION_FULL_XML, WINDOW,
 };
 use super::opt::Opt;
 use super::spec::{self, Group, OptionSpec, Program};
@@ -38,7 +37,7 @@ const FORMATS: &[&str] = &[
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
-    XMLHELP,
+    spec::XMLHELP,
     IN.spec,
     OUT.spec,
     WINDOW.spec.help(&["DUST window length"]).label("window_size").default("64"),

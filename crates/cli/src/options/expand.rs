@@ -17,8 +17,8 @@ pub const EXPAND: Program = Program {
     release: None,
     about: "Makes the report of a search at another site",
     description: &[
-        "Makes the report of a search that was written with -metadata_out, from the same",
-        "database. Format options that are not given here are those of the search",
+        "Makes the report of a search that was written with -metadata_out, from the same database. \
+         Format options that are not given here are those of the search",
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, FORMAT],
@@ -97,8 +97,8 @@ pub const MEMORY: Opt<OsString> = Opt::text(
     "memory",
     Group::TOP,
     &[
-        "Most memory for the sequences of the database, and for one record of the",
-        "metadata, e.g. 500M or 16G",
+        "Most memory for the sequences of the database, and for one record of the metadata, e.g. \
+         500M or 16G",
         "Default = 80 % of the memory available",
     ],
 )

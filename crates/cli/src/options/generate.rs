@@ -13,8 +13,8 @@ pub const GENERATE: Program = Program {
     release: None,
     about: "Prints the manual, or completions for a shell",
     description: &[
-        "Prints files to install beside the program, generated from its options:",
-        "fleetblast generate bash",
+        "Prints files to install beside the program, generated from its options: fleetblast \
+         generate bash",
     ],
     groups: &[],
     options: &[OPTIONS],

@@ -13,8 +13,8 @@ pub const KEYGEN: Program = Program {
     release: None,
     about: "Makes a key that identifies this site to another one",
     description: &[
-        "Makes a key for -send and 'fleetblast receive', and prints its fingerprint, which",
-        "the other site needs for -peer: fleetblast keygen FILE",
+        "Makes a key for -send and 'fleetblast receive', and prints its fingerprint, which the \
+         other site needs for -peer: fleetblast keygen FILE",
     ],
     groups: &[],
     options: &[OPTIONS],
@@ -30,10 +30,8 @@ const OPTIONS: &[OptionSpec] = &[spec::H, spec::HELP, KEY.spec];
 pub const KEY: Opt<OsString> = Opt::output(
     "key",
     Group::TOP,
-    &[
-        "The file for the key, which only its owner can read; if it exists, only its",
-        "fingerprint is printed",
-    ],
+    &["The file for the key, which only its owner can read; if it exists, only its fingerprint \
+         is printed"],
 )
 .label("file")
 .mandatory();

@@ -22,7 +22,7 @@ pub enum Change {
     Removed,
     /// The default.
     Default(Option<&'static str>),
-    /// The lines of help.
+    /// The paragraphs of help.
     Help(&'static [&'static str]),
     /// The constraint.
     Constraint(Constraint),

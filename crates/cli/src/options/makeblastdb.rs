@@ -45,6 +45,7 @@ const OPTIONS: &[OptionSpec] = &[
     TITLE.spec,
     PARSE_SEQIDS.spec,
     HASH_INDEX.spec,
+    RANDOMIZE.spec,
     MASK_DATA.spec,
     MASK_ID.spec,
     MASK_DESC.spec,
@@ -75,10 +76,8 @@ const KINDS: ValueWords<DatabaseKind, 2> =
 pub const HELP_FULL: Opt<bool> = Opt::flag(
     "help-full",
     Group::TOP,
-    &[
-        "Print USAGE, DESCRIPTION and ARGUMENTS, including hidden ones; ignore all",
-        "other parameters",
-    ],
+    &["Print USAGE, DESCRIPTION and ARGUMENTS, including hidden ones; ignore all other \
+         parameters"],
 )
 .later(&[Change::Added.since(&Release::V2_17_0)])
 .unsupported();
@@ -113,24 +112,28 @@ pub const TITLE: Opt<OsString> = Opt::text(
 pub const PARSE_SEQIDS: Opt<bool> = Opt::flag(
     "parse_seqids",
     CONFIGURATION,
-    &[
-        "Option to parse seqid for FASTA input if set, for all other input types",
-        "seqids are parsed automatically",
-    ],
+    &["Option to parse seqid for FASTA input if set, for all other input types seqids are parsed \
+         automatically"],
 );
 
 /// `-hash_index`.
 pub const HASH_INDEX: Opt<bool> =
     Opt::flag("hash_index", CONFIGURATION, &["Create index of sequence hash values."]);
 
+/// `-randomize`.
+pub const RANDOMIZE: Opt<bool> =
+    Opt::flag("randomize", CONFIGURATION, &["Randomize input db seqs"])
+        .later(&[Change::Added.since(&Release::V2_17_0)])
+        .xml_flags(&["hidden"])
+        .hidden()
+        .unsupported();
+
 /// `-mask_data`.
 pub const MASK_DATA: Opt<OsString> = Opt::text(
     "mask_data",
     MASKING,
-    &[
-        "Comma-separated list of input files containing masking data as produced by",
-        "NCBI masking applications (e.g. dustmasker, segmasker, windowmasker)",
-    ],
+    &["Comma-separated list of input files containing masking data as produced by NCBI masking \
+         applications (e.g. dustmasker, segmasker, windowmasker)"],
 )
 .label("mask_data_files");
 
@@ -148,7 +151,7 @@ pub const MASK_ID: Opt<OsString> = Opt::text(
 pub const MASK_DESC: Opt<OsString> = Opt::text(
     "mask_desc",
     MASKING,
-    &["Comma-separated list of free form strings to describe the masking algorithm", "details"],
+    &["Comma-separated list of free form strings to describe the masking algorithm details"],
 )
 .label("mask_algo_descriptions")
 .requires(&["mask_id"]);
@@ -172,8 +175,8 @@ pub const OUT: Opt<OsString> = Opt::text(
     OUTPUT,
     &[
         "Name of BLAST database to be created",
-        "Default = input file name provided to -in argumentRequired if multiple",
-        "file(s)/database(s) are provided as input",
+        "Default = input file name provided to -in argumentRequired if multiple \
+         file(s)/database(s) are provided as input",
     ],
 )
 .label("database_name");
@@ -205,6 +208,7 @@ pub const METADATA_OUTPUT_PREFIX: Opt<OsString> = Opt::text(
 /// `-logfile`.
 pub const LOGFILE: Opt<OsString> =
     Opt::output("logfile", OUTPUT, &["File to which the program log should be redirected"])
+        .xml_flags(&["append"])
         .label("File_Name");
 
 /// `-taxid`.
@@ -237,7 +241,7 @@ pub const OID_MASKS: Opt<i32> = Opt::integer("oid_masks", TAXONOMY, &["0x01 Excl
 pub const NUM_THREADS: Opt<usize> = Opt::integer(
     "num_threads",
     Group::FLEETBLAST,
-    &["Number of threads that encode sequences", DEFAULT[0], DEFAULT[1]],
+    &["Number of threads that encode sequences", DEFAULT],
 )
 .label("int_value")
 .with_constraint(Constraint::AtLeast(1));

@@ -29,12 +29,6 @@ pub const PARSE_SEQIDS: Opt<bool> =
 /// `-window`.
 pub const WINDOW: Opt<i32> = Opt::integer("window", Group::TOP, &[]);
 
-/// `-xmlhelp`.
-pub(super) const XMLHELP: OptionSpec = flag(
-    "xmlhelp",
-    &["Print USAGE, DESCRIPTION and ARGUMENTS in XML format; ignore all other", "parameters"],
-)
-.unsupported();
 /// `-version-full`.
 pub(super) const VERSION_FULL: OptionSpec =
     flag("version-full", &["Print extended version data;  ignore other arguments"]);

@@ -181,7 +181,7 @@ impl<T> Opt<T> {
         self.spec.name
     }
 
-    /// Sets the lines of help.
+    /// Sets the paragraphs of help.
     pub const fn help(self, help: &'static [&'static str]) -> Self {
         Self::new(self.spec.help(help), self.reader)
     }
@@ -219,6 +219,11 @@ impl<T> Opt<T> {
     /// Leaves the option out of the help under the name of BLAST+'s program.
     pub const fn hidden(self) -> Self {
         Self::new(self.spec.hidden(), self.reader)
+    }
+
+    /// Sets the properties that only `-xmlhelp` shows.
+    pub const fn xml_flags(self, flags: &'static [&'static str]) -> Self {
+        Self::new(self.spec.xml_flags(flags), self.reader)
     }
 
     /// Sets the values that FleetBLAST refuses.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::mem;
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_job::error::{Error, exit};
@@ -11,9 +10,10 @@ use fleetblast_job::error::{Error, exit};
 use super::constraint::{Constraint, Kind};
 use super::nearest::nearest;
 use super::number::{self, ValueParseError};
-use super::spec::{OptionSpec, Program};
+use super::spec::{CONFFILE, LOGFILE, OptionSpec, Program};
 use super::usage::{self, ProgramName};
 use super::version::VersionOption;
+use super::xml;
 use crate::logfile;
 use crate::messages::somebody_reads;
 
@@ -46,26 +46,8 @@ pub enum Request {
     Run(GivenOptions),
 }
 
-/// Options of every BLAST+ program that its help does not show. FleetBLAST refuses them unless they
-/// are in the program's table.
-const HIDDEN: [&str; 3] = [LOGFILE, "conffile", "xmlhelp"];
-
-/// Option of every BLAST+ program for the file that messages are appended to.
-const LOGFILE: &str = "logfile";
-
-/// Programs whose messages go to the file of `-logfile`. The help of the database programs has the
-/// option, that of the others does not.
-const LOGGING: [&str; 9] = [
-    "blast_formatter",
-    "blastdb_aliastool",
-    "blastdbcmd",
-    "blastn",
-    "blastp",
-    "blastx",
-    "makeblastdb",
-    "tblastn",
-    "tblastx",
-];
+/// Program whose `-logfile` gets its output instead of its messages.
+const OUTPUT_IN_LOGFILE: &str = "blastdbcheck";
 
 /// Option of every BLAST+ program that its help does not show: end after the arguments are checked.
 const DRY_RUN: &[u8] = b"dryrun";
@@ -117,18 +99,15 @@ fn about(name: &str, what: &str, value: &OsStr) -> String {
 ///
 /// # Errors
 /// Exit code 1 with BLAST+'s usage text and messages for unknown, repeated, incomplete or
-/// ill-matched options; a refusal by name for options that BLAST+ hides from its help.
+/// ill-matched options.
 pub fn parse(
     program: &Program,
     name: ProgramName,
     arguments: &[OsString],
 ) -> Result<Request, Error> {
     let report = |failure: Failure| failure.report(program, name);
-    if let Some(request) = find_priority_option(program, name, arguments) {
-        return Ok(request);
-    }
     let mut given = GivenOptions::new();
-    let (mut positional, mut is_dry, mut is_logged) = (false, false, false);
+    let (mut positional, mut is_dry) = (false, false);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let text = argument.as_bytes();
@@ -153,24 +132,16 @@ pub fn parse(
             is_dry = true;
             continue;
         }
-        if key == LOGFILE.as_bytes() && has_hidden_logfile(program) {
+        let is_read_first = [LOGFILE.name, CONFFILE.name].iter().any(|name| name.as_bytes() == key);
+        if is_read_first && program.is_of_blast() && attached.is_none() && rest.len() == 0 {
             // Without a value, BLAST+ ignores the option.
-            let has_value = attached.is_some() || rest.next().is_some();
-            if has_value && mem::replace(&mut is_logged, true) {
-                return Err(report(repeated(LOGFILE)));
-            }
             continue;
         }
-        let option = match option_named(program, key) {
-            Ok(option) => option,
-            Err(Unknown::Hidden(hidden)) => {
-                return Err(Error::unsupported(program.name, format_args!("-{hidden}")));
-            }
-            Err(Unknown::Failure(failure)) => return Err(report(failure)),
-        };
+        let option = option_named(program, key).map_err(report)?;
         match text {
             b"-h" => return Ok(Request::Print(usage::brief(program, name))),
             b"-help" => return Ok(Request::Print(usage::full(program, name))),
+            b"-xmlhelp" => return Ok(Request::Print(xml::text(program))),
             _ => {}
         }
         let ignores_value = program.release.is_none_or(|release| release.flags_may_have_values);
@@ -188,7 +159,8 @@ pub fn parse(
         };
         let value = convert(&option, value).map_err(report)?;
         if given.insert(option.name, value).is_some() {
-            return Err(report(repeated(option.name)));
+            let message = format!("Argument with this name is defined already: {}", option.name);
+            return Err(report(Failure::new("eSynopsis", message)));
         }
     }
     check_ties(program, &given).map_err(report)?;
@@ -197,7 +169,7 @@ pub fn parse(
 
 /// Returns a text that is printed regardless of the other arguments. BLAST+ has such texts for
 /// versions only. Options with two dashes are for users new to BLAST+'s single dashes.
-fn find_priority_option(
+pub fn find_priority_option(
     program: &Program,
     name: ProgramName,
     arguments: &[OsString],
@@ -217,25 +189,27 @@ fn find_priority_option(
     is_help.then(|| Request::Print(usage::full(program, name)))
 }
 
-/// Returns the path of `-logfile`, which BLAST+ finds before it parses the arguments, if messages
-/// of the program go there.
+/// Returns the path of `-logfile` if messages of the program go there.
 pub fn log_path<'a>(program: &Program, arguments: &'a [OsString]) -> Option<&'a OsStr> {
-    let is_option = |at: usize| split(arguments[at].as_bytes()).0 == b"-logfile";
+    let has_messages = program.is_of_blast() && program.name != OUTPUT_IN_LOGFILE;
+    let path = last_value(LOGFILE.name, arguments).filter(|path| !path.is_empty());
+    path.filter(|_| has_messages)
+}
+
+/// Returns the name of the file of `-conffile`.
+pub fn configuration_name<'a>(program: &Program, arguments: &'a [OsString]) -> Option<&'a OsStr> {
+    last_value(CONFFILE.name, arguments).filter(|_| program.is_of_blast())
+}
+
+/// Returns the last value of an option, which BLAST+ finds before it parses the arguments.
+fn last_value<'a>(name: &str, arguments: &'a [OsString]) -> Option<&'a OsStr> {
+    let is_option =
+        |at: usize| split(arguments[at].as_bytes()).0.strip_prefix(b"-") == Some(name.as_bytes());
     let value = |at: usize| match split(arguments[at].as_bytes()).1 {
         Some(value) => Some(OsStr::from_bytes(value)),
         None => arguments.get(at + 1).map(OsString::as_os_str),
     };
-    let mut paths = (0..arguments.len()).filter(|&at| is_option(at)).filter_map(value);
-    paths.next_back().filter(|path| !path.is_empty() && LOGGING.contains(&program.name))
-}
-
-/// Returns whether the program has `-logfile` though it is not in its table.
-fn has_hidden_logfile(program: &Program) -> bool {
-    LOGGING.contains(&program.name) && program.find(LOGFILE).is_none()
-}
-
-fn repeated(name: &str) -> Failure {
-    Failure::new("eSynopsis", format!("Argument with this name is defined already: {name}"))
+    (0..arguments.len()).filter(|&at| is_option(at)).filter_map(value).next_back()
 }
 
 /// Splits `NAME=VALUE` at the sign.
@@ -246,15 +220,9 @@ fn split(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// The reason why an option is unknown.
-enum Unknown {
-    Hidden(&'static str),
-    Failure(Failure),
-}
-
-fn option_named(program: &Program, key: &[u8]) -> Result<OptionSpec, Unknown> {
+fn option_named(program: &Program, key: &[u8]) -> Result<OptionSpec, Failure> {
     let key_text = String::from_utf8_lossy(key);
-    let fail = |message: String| Unknown::Failure(Failure::new("eInvalidArg", message));
+    let fail = |message: String| Failure::new("eInvalidArg", message);
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if key.is_empty() {
         // BLAST+ prints this position if there were no positional arguments before.
@@ -266,14 +234,9 @@ fn option_named(program: &Program, key: &[u8]) -> Result<OptionSpec, Unknown> {
     if let Some(option) = program.find(&key_text) {
         return Ok(option);
     }
-    match HIDDEN.iter().find(|hidden| hidden.as_bytes() == key) {
-        Some(hidden) => Err(Unknown::Hidden(hidden)),
-        None => {
-            let message = format!("Unknown argument: \"{key_text}\"");
-            let meant = nearest(&key_text, program.all().map(|option| option.name));
-            Err(Unknown::Failure(Failure { meant, ..Failure::new("eInvalidArg", message) }))
-        }
-    }
+    let message = format!("Unknown argument: \"{key_text}\"");
+    let meant = nearest(&key_text, program.all().map(|option| option.name));
+    Err(Failure { meant, ..Failure::new("eInvalidArg", message) })
 }
 
 /// Converts the text of an option to its value.

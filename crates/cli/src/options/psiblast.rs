@@ -50,7 +50,7 @@ pub const PSIBLAST: Program = Program {
     release: Some(SPEC.release),
     about: "Position-Specific Iterated BLAST",
     description: &["Position-Specific Iterated BLAST"],
-    groups: search::GROUPS,
+    groups: search::GROUPS_OF_PSIBLAST,
     options: &[
         &[spec::H, spec::HELP],
         strategy::OPTIONS,

@@ -17,9 +17,9 @@ pub const RECEIVE: Program = Program {
     release: None,
     about: "Makes the report of a search that runs at another site",
     description: &[
-        "Listens for a search with -send at another site, and makes its report from the same",
-        "database. Format options that are not given here are those of the search.",
-        "Run again after an interruption, it resumes with the data received before",
+        "Listens for a search with -send at another site, and makes its report from the same \
+         database. Format options that are not given here are those of the search. Run again after \
+         an interruption, it resumes with the data received before",
     ],
     groups: search::GROUPS,
     options: &[OPTIONS, expand::FORMAT],

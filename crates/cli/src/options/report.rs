@@ -13,8 +13,8 @@ pub const REPORT: Program = Program {
     release: None,
     about: "Draws how the ranks of a search spent their time",
     description: &[
-        "Makes a page for the browser that shows how the ranks of a search spent their",
-        "time: fleetblast report TRACE.json",
+        "Makes a page for the browser that shows how the ranks of a search spent their time: \
+         fleetblast report TRACE.json",
     ],
     groups: &[],
     options: &[OPTIONS],

@@ -3,8 +3,7 @@
 use super::RELEASE;
 use super::constraint::Constraint;
 use super::masker::{
-    IN, INFMT, OUT, OUTFMT, PARSE_SEQIDS, VERSION_FULL, VERSION_FULL_JSON, VERSION_FULL_XML,
-    WINDOW, XMLHELP,
+    IN, INFMT, OUT, OUTFMT, PARSE_SEQIDS, VERSION_FULL, VERSION_FULL_JSON, VERSION_FULL_XML, WINDOW,
 };
 use super::opt::Opt;
 use super::spec::{self, Group, OptionSpec, Program};
@@ -40,7 +39,7 @@ const FORMATS: &[&str] = &[
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
-    XMLHELP,
+    spec::XMLHELP,
     in_files(IN.spec),
     in_files(OUT.spec),
     in_files(INFMT.spec)

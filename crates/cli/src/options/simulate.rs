@@ -18,8 +18,8 @@ pub const SIMULATE: Program = Program {
     release: None,
     about: "Predicts how a search scales",
     description: &[
-        "Predicts how long a search on many ranks takes, with the real scheduler on a",
-        "model of a machine; task times come from a trace, or are drawn at random",
+        "Predicts how long a search on many ranks takes, with the real scheduler on a model of a \
+         machine; task times come from a trace, or are drawn at random",
     ],
     groups: &[OF_JOB, OF_MACHINE, OF_SITE],
     options: &[OPTIONS, JOB_OPTIONS, MACHINE_OPTIONS, SITE_OPTIONS],
@@ -88,11 +88,9 @@ const MODELS: ValueWords<Model, 3> = ValueWords::new([
 pub const SCALING: Opt<bool> = Opt::flag(
     "scaling",
     Group::TOP,
-    &[
-        "Print a table of 4,096, 32,768 and 131,072 ranks, by dynamic and static",
-        "schedules, on both machines unless one is named; with -ranks, only for that",
-        "number. Takes minutes a line",
-    ],
+    &["Print a table of 4,096, 32,768 and 131,072 ranks, by dynamic and static schedules, on \
+         both machines unless one is named; with -ranks, only for that number. Takes minutes a \
+         line"],
 )
 .excludes(&[
     "trace",
@@ -109,11 +107,9 @@ pub const SCALING: Opt<bool> = Opt::flag(
 pub const SITES: Opt<bool> = Opt::flag(
     "sites",
     Group::TOP,
-    &[
-        "Print a table of a search whose report is needed at another site, over several",
-        "links or that of -site_rate and -site_delay: the searching ranks write it there,",
-        "or ranks there make it from metadata. Takes minutes",
-    ],
+    &["Print a table of a search whose report is needed at another site, over several links or \
+         that of -site_rate and -site_delay: the searching ranks write it there, or ranks there \
+         make it from metadata. Takes minutes"],
 )
 .excludes(&["trace", "scaling", "output", "fs_rate", "fs_clients", "failures"]);
 
@@ -211,8 +207,8 @@ pub const CORES: Opt<u32> = number(
     OF_MACHINE,
     &[
         "Cores of each host, which its ranks share (see -ranks_per_host)",
-        "Default = those of the trace's host, with a trace and no -machine; all ranks",
-        "share that host. Otherwise each rank has its own cores",
+        "Default = those of the trace's host, with a trace and no -machine; all ranks share that \
+         host. Otherwise each rank has its own cores",
     ],
 );
 
@@ -241,7 +237,7 @@ pub const FS_CLIENTS: Opt<u32> =
 pub const FAILURES: Opt<f64> = Opt::real(
     "failures",
     OF_MACHINE,
-    &["Mean seconds until a failure ends the job, which is then resumed from its", "checkpoint"],
+    &["Mean seconds until a failure ends the job, which is then resumed from its checkpoint"],
 )
 .label("float_value");
 

@@ -5,6 +5,7 @@ use fleetblast_stats::release::Release;
 use super::constraint::{Constraint, Kind};
 use super::later::{Change, Later};
 use super::refused::Refused;
+use super::wrapping;
 
 /// A section of the help text, identified by its title. Each program has sections of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +33,10 @@ pub struct Program {
     pub release: Option<&'static Release>,
     /// A short description for the list of commands.
     pub about: &'static str,
-    /// Lines of the description; BLAST+ adds its version to the last
+    /// Paragraphs of the description; BLAST+ adds its version to the last
     /// ([`describe`](Self::describe)).
     pub description: &'static [&'static str],
-    /// Further lines of the description, after the one with the version.
+    /// Further paragraphs of the description, after the one with the version.
     pub details: &'static [&'static str],
     /// Version of a program of BLAST+ whose description lacks the version; `None` if the
     /// description ends with the release.
@@ -59,26 +60,36 @@ impl Program {
         self.release.is_some()
     }
 
-    /// Returns the lines of the description.
+    /// Returns the paragraphs of the description.
     pub fn describe(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.description.iter().map(|&line| line.to_owned()).collect();
+        let mut text: Vec<String> = self.description.iter().map(|&line| line.to_owned()).collect();
         let release = self.release.filter(|_| self.own_version.is_none());
-        if let (Some(release), Some(last)) = (release, lines.last_mut()) {
+        if let (Some(release), Some(last)) = (release, text.last_mut()) {
             *last += &format!(" {}+", release.version);
         }
-        lines.extend(self.details.iter().map(|&line| line.to_owned()));
-        lines
+        text.extend(self.details.iter().map(|&line| line.to_owned()));
+        text
     }
 
     /// Returns all options that the program has in its release, in the order of the usage text.
     pub fn all(&self) -> impl Iterator<Item = OptionSpec> + use<> {
         let release = self.table_release();
-        self.options.iter().copied().flatten().filter_map(|option| option.in_release(release))
+        self.of_all_releases().filter_map(|option| option.in_release(release))
+    }
+
+    /// Returns the options of all releases: those of the table, and those of [`COMMON`] that it
+    /// does not name.
+    fn of_all_releases(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
+        let (options, is_of_blast) = (self.options, self.is_of_blast());
+        let table = move || options.iter().copied().flatten();
+        let is_missing = move |name: &str| !table().any(|option| option.name == name);
+        let common = COMMON.iter().filter(move |option| is_of_blast && is_missing(option.name));
+        table().chain(common)
     }
 
     /// Finds the option of this name (without the dash) in the program's release.
     pub fn find(&self, name: &str) -> Option<OptionSpec> {
-        let mut named = self.options.iter().copied().flatten().filter(|it| it.name == name);
+        let mut named = self.of_all_releases().filter(|it| it.name == name);
         named.find_map(|option| option.in_release(self.table_release()))
     }
 
@@ -87,12 +98,23 @@ impl Program {
         self.release.unwrap_or(Release::ALL[0])
     }
 
+    /// Returns the number of an option's section in the program's release, counted from 1; `None`
+    /// for options before all sections. Sections of later releases do not count.
+    pub fn group_number(&self, option: &OptionSpec) -> Option<usize> {
+        let has_options = |group: Group| self.all().any(|option| option.group == group);
+        let is_later = |group: Group| {
+            self.of_all_releases().any(|option| option.group == group) && !has_options(group)
+        };
+        let mut groups = self.groups.iter().filter(|group| !is_later(**group));
+        groups.position(|group| *group == option.group).map(|at| at + 1)
+    }
+
     /// Returns the names of the options that `option` excludes, without those that other releases
     /// of the program have.
     pub fn excluded_by(&self, option: &OptionSpec) -> Vec<&'static str> {
-        let all = || self.options.iter().copied().flatten();
-        let is_of_others =
-            |name: &str| all().any(|other| other.name == name) && self.find(name).is_none();
+        let is_of_others = |name: &str| {
+            self.of_all_releases().any(|other| other.name == name) && self.find(name).is_none()
+        };
         option.excludes.iter().copied().filter(|name| !is_of_others(name)).collect()
     }
 }
@@ -113,6 +135,35 @@ pub const HELP: OptionSpec = OptionSpec::new(
     &["Print USAGE, DESCRIPTION and ARGUMENTS; ignore all other parameters"],
 );
 
+/// `-xmlhelp`, which only some programs of BLAST+ show in their help.
+pub const XMLHELP: OptionSpec = OptionSpec::new(
+    "xmlhelp",
+    Kind::Flag,
+    Group::TOP,
+    &["Print USAGE, DESCRIPTION and ARGUMENTS in XML format; ignore all other parameters"],
+);
+
+/// `-logfile`, which only some programs of BLAST+ show in their help.
+pub const LOGFILE: OptionSpec = OptionSpec::new(
+    "logfile",
+    Kind::OutputFile,
+    Group::TOP,
+    &["File to which the program log should be redirected"],
+)
+.label("File_Name");
+
+/// `-conffile`.
+pub const CONFFILE: OptionSpec = OptionSpec::new(
+    "conffile",
+    Kind::InputFile,
+    Group::TOP,
+    &["Program's configuration (registry) data file"],
+)
+.label("File_Name");
+
+/// Options that every program of BLAST+ has, although most leave them out of their help.
+pub const COMMON: [OptionSpec; 3] = [XMLHELP.hidden(), LOGFILE.hidden(), CONFFILE.hidden()];
+
 /// `-version`, which BLAST+ lists last in every program.
 pub const VERSION: OptionSpec = OptionSpec::new(
     "version",
@@ -130,7 +181,8 @@ pub struct OptionSpec {
     pub kind: Kind,
     /// Section of the help text.
     pub group: Group,
-    /// Lines of the help text.
+    /// Paragraphs of the help text; `-help` wraps them. A text that ends with a line break has an
+    /// empty last paragraph, which only `-xmlhelp` shows.
     pub help: &'static [&'static str],
     /// Word for the value in the usage text; empty for a flag.
     pub label: &'static str,
@@ -148,6 +200,9 @@ pub struct OptionSpec {
     pub refused: Refused,
     /// Whether BLAST+ accepts the option, but leaves it out of its help.
     pub is_hidden: bool,
+    /// Properties that only `-xmlhelp` shows, such as how BLAST+ opens the file. With any, it also
+    /// shows a hidden option.
+    pub xml_flags: &'static [&'static str],
     /// Changes in later releases, by release.
     pub later: &'static [Later],
 }
@@ -196,11 +251,12 @@ impl OptionSpec {
             mandatory: false,
             refused: Refused::Nothing,
             is_hidden: false,
+            xml_flags: &[],
             later: &[],
         }
     }
 
-    /// Sets the lines of help.
+    /// Sets the paragraphs of help.
     pub const fn help(mut self, help: &'static [&'static str]) -> Self {
         self.help = help;
         self
@@ -242,10 +298,15 @@ impl OptionSpec {
         self
     }
 
+    /// Returns the lines of help.
+    pub fn help_lines(&self) -> Vec<String> {
+        wrapping::lines(self.help)
+    }
+
     /// Returns the lines of help, with marks at refused values. Values without a line of their own
     /// are listed in an additional line at the end.
     pub fn marked_help(&self) -> Vec<String> {
-        self.refused.marked(self.help)
+        wrapping::lines(&self.refused.marked(self.help))
     }
 
     /// Returns the only words that the option accepts; empty if it accepts any text.
@@ -277,6 +338,12 @@ impl OptionSpec {
     /// Leaves the option out of the help under the name of BLAST+'s program.
     pub const fn hidden(mut self) -> Self {
         self.is_hidden = true;
+        self
+    }
+
+    /// Sets the properties that only `-xmlhelp` shows.
+    pub const fn xml_flags(mut self, flags: &'static [&'static str]) -> Self {
+        self.xml_flags = flags;
         self
     }
 

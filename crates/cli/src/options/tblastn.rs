@@ -52,7 +52,7 @@ pub const TBLASTN: Program = Program {
     release: Some(SPEC.release),
     about: "Protein Query-Translated Subject BLAST",
     description: &["Protein Query-Translated Subject BLAST"],
-    groups: search::GROUPS,
+    groups: search::GROUPS_OF_TBLASTN,
     options: &[
         &[spec::H, spec::HELP],
         strategy::OPTIONS,

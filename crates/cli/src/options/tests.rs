@@ -20,7 +20,7 @@ use super::search::generic::EVALUE;
 use super::search::single::{MATRIX, REMOTE};
 use super::search::strategy::IMPORT_SEARCH_STRATEGY;
 use super::simulate::{SIMULATE, SimulateOptions};
-use super::spec::{H, HELP, OptionSpec, Program, VERSION};
+use super::spec::{COMMON, H, HELP, OptionSpec, Program, VERSION};
 use super::tblastn::{TBLASTN, TblastnOptions};
 use super::tblastx::{TBLASTX, TblastxOptions};
 use super::values::Values;
@@ -91,9 +91,10 @@ pub(crate) fn each_option_counts(
     }
     for option in program.all().filter(|option| !option.refused.is_whole()) {
         let is_version = option.name.starts_with(VERSION.name);
-        // The main program reads a strategy before the other options.
+        // The main program reads a strategy and the options of all programs before the others.
         let before = [H.name, HELP.name, IMPORT_SEARCH_STRATEGY.name()];
-        if is_version || before.contains(&option.name) {
+        let is_common = COMMON.iter().any(|common| common.name == option.name);
+        if is_version || is_common || before.contains(&option.name) {
             continue;
         }
         let mut without = base.clone();

@@ -3,9 +3,7 @@
 use super::constraint::Kind;
 use super::refused::Refused;
 use super::spec::{Group, OptionSpec, Program};
-
-/// Width of usage and help lines in columns.
-const WIDTH: usize = 78;
+use super::wrapping::{self, wrap};
 
 /// The name under which the program runs; it decides whether the usage text mentions FleetBLAST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,28 +24,6 @@ impl ProgramName {
     }
 }
 
-/// Appends words to `out`, and breaks lines of more than `WIDTH` columns. The first line begins
-/// with `start`, the others with `indent`.
-fn wrap<'a>(out: &mut String, start: &str, indent: &str, words: impl Iterator<Item = &'a str>) {
-    let mut line = start.to_owned();
-    let mut empty = true;
-    for word in words {
-        if !empty && line.len() + 1 + word.len() > WIDTH {
-            out.push_str(&line);
-            out.push('\n');
-            line = format!("{indent}{word}");
-        } else {
-            if !empty {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        empty = false;
-    }
-    out.push_str(&line);
-    out.push('\n');
-}
-
 /// Formats USAGE and DESCRIPTION.
 fn synopsis(program: &Program, name: ProgramName) -> String {
     let mut out = String::from("USAGE\n");
@@ -65,7 +41,7 @@ fn synopsis(program: &Program, name: ProgramName) -> String {
     let words: Vec<String> = std::iter::once(name.command(program)).chain(words).collect();
     wrap(&mut out, "  ", "    ", words.iter().map(String::as_str));
     out.push_str("\nDESCRIPTION\n");
-    for line in program.describe() {
+    for line in wrapping::lines(&program.describe()) {
         out.push_str(&format!("   {line}\n"));
     }
     out
@@ -136,8 +112,7 @@ fn describe(out: &mut String, program: &Program, option: &OptionSpec, name: Prog
     // Text after the type is aligned below the first such text.
     let indent = " ".repeat(line.find(", ").map_or(0, |at| at + 3));
     wrap(out, " ", &indent, line.split(' '));
-    let plain = || option.help.iter().map(|&line| line.to_owned()).collect();
-    for line in if is_marked { option.marked_help() } else { plain() } {
+    for line in if is_marked { option.marked_help() } else { option.help_lines() } {
         out.push_str(&format!("   {line}\n"));
     }
     if let Some(default) = option.default {

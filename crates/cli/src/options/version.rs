@@ -64,7 +64,7 @@ fn text_of_blast(
     reason: Option<&str>,
 ) -> String {
     let name = program.name;
-    let own = program.own_version.map_or(release.version, |own| own.trim_end_matches('+'));
+    let own = number(program);
     let signature = format!("FleetBLAST-{}", env!("CARGO_PKG_VERSION"));
     match option {
         VersionOption::Short => short_text(program, release, reason),
@@ -106,6 +106,12 @@ fn text_of_blast(
             )
         }
     }
+}
+
+/// Returns the version of a program without the sign of BLAST+; empty if BLAST+ does not have it.
+pub fn number(program: &Program) -> &'static str {
+    let release = program.release.map(|release| release.version);
+    program.own_version.or(release).unwrap_or_default().trim_end_matches('+')
 }
 
 /// Splits a version into its numbers; missing ones are 0.

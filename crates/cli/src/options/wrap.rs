@@ -23,9 +23,9 @@ pub const WRAP: Program = Program {
         "Runs another program on each block of queries, and joins the outputs to one:",
         "fleetblast wrap -n 8 -query Q -db DB -- PROGRAM ARGUMENTS",
         "",
-        "The program reads FASTA on standard input, or where {query} stands in its",
-        "arguments, and writes to standard output, or where {out} stands; {db} stands for",
-        "the database. Blocks and outputs are not files on disk",
+        "The program reads FASTA on standard input, or where {query} stands in its arguments, and \
+         writes to standard output, or where {out} stands; {db} stands for the database. Blocks and \
+         outputs are not files on disk",
     ],
     groups: &[],
     options: &[OPTIONS, spec_of_fleet::OPTIONS],
@@ -82,7 +82,7 @@ const STRATEGIES: ValueWords<Strategy, 2> =
 pub const N: Opt<u32> = Opt::integer(
     "n",
     Group::TOP,
-    &["Number of ranks that run the program, if a launcher such as mpirun does not", "start them"],
+    &["Number of ranks that run the program, if a launcher such as mpirun does not start them"],
 )
 .label("int_value")
 .with_constraint(Constraint::AtLeast(1))
@@ -97,10 +97,8 @@ pub const QUERY: Opt<OsString> =
 pub const DB: Opt<OsString> = Opt::text(
     "db",
     Group::TOP,
-    &[
-        "Database: a BLAST database, a file, or the first part of file names; its files",
-        "are read once on each host before the program starts",
-    ],
+    &["Database: a BLAST database, a file, or the first part of file names; its files are read \
+         once on each host before the program starts"],
 )
 .label("database_name");
 
@@ -139,10 +137,8 @@ pub const TIME_LIMIT: Opt<u64> = Opt::integer(
 pub const TRIES: Opt<u32> = Opt::integer(
     "tries",
     Group::TOP,
-    &[
-        "Most runs of the program for a block on which it fails; then the block is left",
-        "out with a message, and the exit code is 3",
-    ],
+    &["Most runs of the program for a block on which it fails; then the block is left out with a \
+         message, and the exit code is 3"],
 )
 .label("int_value")
 .with_constraint(Constraint::AtLeast(1))
@@ -155,8 +151,8 @@ pub const OUTPUT: Opt<Strategy> = Opt::one_of(
     &[
         "How ranks write the output:",
         "    merge: to one file",
-        "    records: each rank to its own compressed files in the directory -out, for",
-        "    'fleetblast cat'",
+        "    records: each rank to its own compressed files in the directory -out,",
+        "    for 'fleetblast cat'",
     ],
     &STRATEGIES,
 )

@@ -118,6 +118,88 @@ fn files_are_read_as_by_blast() {
     }
 }
 
+/// Values of `-conffile`, and variables.
+const GIVEN: [(&str, &[(&str, &str)]); 17] = [
+    ("-conffile|given.ini", &[]),
+    ("-conffile=given.ini", &[]),
+    ("-conffile|./given.ini", &[]),
+    ("-conffile|one/given.ini", &[]),
+    ("-conffile|empty.ini", &[]),
+    ("-conffile|alone.ini", &[]),
+    ("-conffile|nosuch.ini", &[]),
+    ("-conffile", &[]),
+    ("-conffile=", &[]),
+    ("-conffile|nosuch.ini|-conffile|given.ini", &[]),
+    ("-conffile|given.ini|-evalue|x", &[]),
+    ("-conffile|given.ini", &[("NCBI_CONFIG__BLAST__BLASTDB", "/variable")]),
+    ("-conffile|given.ini", &[("NCBI_CONFIG_OVERRIDES", "overrides")]),
+    ("-conffile|given.ini", &[("NCBI_DONT_USE_LOCAL_CONFIG", "1")]),
+    ("-conffile|./given.ini", &[("NCBI_DONT_USE_LOCAL_CONFIG", "1")]),
+    ("-conffile|given.ini", &[("NCBI_CONFIG_PATH", "one:two")]),
+    ("-conffile|other.ini", &[("NCBI", "one")]),
+];
+
+#[test]
+fn a_given_file_replaces_that_of_the_program() {
+    let fixture = Fixture::new();
+    let Some(oracle) = fixture.oracle else { return };
+    fs::create_dir(fixture.path().join("one")).unwrap();
+    for (file, text) in [
+        ("given.ini", "[BLAST]\nBLASTDB=/given\n"),
+        ("one/given.ini", "[BLAST]\nBLASTDB=/one\n"),
+        ("one/other.ini", "[BLAST]\nBLASTDB=/other\n"),
+        ("alone.ini", "[NCBI]\nDONT_USE_NCBIRC=1\n"),
+        ("empty.ini", ""),
+        ("blastp.ini", "[BLAST]\nBLASTDB=/program\n"),
+        ("overrides", "[BLAST]\nBLASTDB=/overrides\n"),
+        (".ncbirc", "[BLAST]\nBLASTDB=/shared\n"),
+    ] {
+        fs::write(fixture.path().join(file), text).unwrap();
+    }
+    for (words, variables) in GIVEN {
+        let line = Fixture::words(&format!("-query|q.fa|-db|nosuch|{words}"));
+        let variables = [variables, &[("HOME", "/nosuch")]].concat();
+        let [expected, found] = [oracle.program("blastp"), fixture.ours()]
+            .map(|program| complaint(&fixture.run(&program, &line, &variables)));
+        assert_eq!(found, expected, "{words} {variables:?}");
+    }
+    // Most programs of BLAST+ print these two lines twice.
+    for name in ["segmasker", "convert2blastmask"] {
+        for words in ["-conffile|./nosuch", "-foo|-conffile=/", "-conffile|/nosuch|-version"] {
+            let line = Fixture::words(words);
+            let [expected, found] = [oracle.program(name), fixture.called(name)]
+                .map(|program| complaint(&fixture.run(&program, &line, &[])));
+            assert_eq!(found, expected, "{name} {words}");
+        }
+    }
+}
+
+#[test]
+fn each_program_finds_its_databases_by_a_given_file() {
+    let fixture = Fixture::new();
+    let Some(oracle) = fixture.oracle else { return };
+    let line = Fixture::words("-in|s.fa|-dbtype|prot|-parse_seqids|-out|there/only");
+    fixture.run(&oracle.program("makeblastdb"), &line, &[]);
+    fs::write(fixture.path().join("given.ini"), "[BLAST]\nBLASTDB=there\nLONG_SEQID=1\n").unwrap();
+    for line in [
+        "blastp|-query|q.fa|-db|only|-outfmt|6",
+        "psiblast|-query|q.fa|-db|only|-outfmt|6",
+        "blastdbcmd|-db|only|-entry|all",
+        "blastdbcmd|-show_blastdb_search_path",
+        "segmasker|-in|only|-infmt|blastdb",
+        "blastdb_aliastool|-dblist|only|-dbtype|prot|-out|alias|-title|t",
+    ] {
+        let words = Fixture::words(&format!("{line}|-conffile|given.ini"));
+        let name = words[0].to_str().unwrap();
+        let [expected, found] = [oracle.program(name), fixture.called(name)].map(|program| {
+            let output = fixture.run(&program, &words[1..], &[("HOME", "/nosuch")]);
+            (complaint(&output), String::from_utf8(output.stdout).unwrap())
+        });
+        assert_eq!(found, expected, "{line}");
+        assert!(expected.0.starts_with("exit code Some(0)"), "{line}: {}", expected.0);
+    }
+}
+
 #[test]
 fn entries_that_change_reports_are_refused_by_name() {
     let fixture = Fixture::new();

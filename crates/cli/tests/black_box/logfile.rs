@@ -5,7 +5,7 @@ use std::fs;
 use crate::common::{Fixture, complaint};
 
 /// Command lines, whose words are separated by `|`; the first word is the program.
-const LINES: [&str; 16] = [
+const LINES: [&str; 24] = [
     "blastp|-query|odd.fa|-db|db|-outfmt|6|-logfile|log",
     "blastp|-query|odd.fa|-db|db|-outfmt|6|-max_target_seqs|2|-logfile=log",
     "blastp|-query|q.fa|-db|db|-outfmt|6|-logfile|new",
@@ -18,6 +18,14 @@ const LINES: [&str; 16] = [
     "blastp|-query|odd.fa|-db|db|-evalue|x|-logfile|log",
     "blastp|-nosuch|-logfile|log",
     "blastp|-logfile|new|-h",
+    "psiblast|-query|odd.fa|-db|db|-outfmt|6|-num_iterations|2|-logfile|log",
+    "psiblast|-query|odd.fa|-db|nosuch|-logfile=log",
+    "psiblast|-query|q.fa|-db|db|-outfmt|6|-num_iterations|3|-logfile|new",
+    "psiblast|-nosuch|-logfile|log",
+    "segmasker|-in|nosuch|-logfile|log",
+    "segmasker|-foo|-logfile|log",
+    "dustmasker|-in|nosuch|-infmt|blastdb|-logfile|log",
+    "convert2blastmask|-in|nosuch|-masking_algorithm|seg|-masking_options|x|-logfile|log",
     "blast_formatter|-foo|-logfile|log",
     "makeblastdb|-in|s.fa|-dbtype|prot|-foo|-logfile|log",
     "blastdbcmd|-db|db|-foo|-logfile|log",
@@ -65,6 +73,31 @@ fn messages_of_makeblastdb_follow_its_log() {
             known.cloned().collect::<Vec<_>>()
         };
         assert_eq!((wanted.0, lines(&wanted.1)), (found.0, lines(&found.1)), "{options}");
+    }
+}
+
+/// In later releases only `tblastx` writes messages of searches to the file.
+#[test]
+fn later_releases_log_errors_of_arguments() {
+    let fixture = Fixture::new();
+    fs::write(fixture.path().join("odd.fa"), ">a\n\n>b\nMKVLAADTGHIWQ\n").unwrap();
+    for (name, release, is_logged) in [
+        ("blastp", "2.12.0", true),
+        ("blastp", "2.16.0", false),
+        ("tblastn", "2.17.0", false),
+        ("tblastx", "2.17.0", true),
+        ("psiblast", "2.12.0", false),
+    ] {
+        for (words, is_argument) in [("-evalue|1", false), ("-evalue|x", true)] {
+            let line = format!("-query|odd.fa|-subject|odd.fa|-logfile|log|{words}");
+            let variables = [("FLEETBLAST_COMPAT", release)];
+            let output = fixture.run(&fixture.called(name), &Fixture::words(&line), &variables);
+            let log = fs::read_to_string(fixture.path().join("log")).unwrap();
+            fs::remove_file(fixture.path().join("log")).unwrap();
+            let is_in_log = !log.is_empty();
+            let message = format!("{name} {release} {words}: {log}{}", complaint(&output));
+            assert_eq!(is_in_log, is_logged || is_argument, "{message}");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! oracle's byte for byte.
 
 use fleetblast_cli::options::search::threads::DEFAULT;
+use fleetblast_cli::options::wrapping::lines;
 use fleetblast_oracle::sample;
 
 use crate::common::{Fixture, complaint};
@@ -260,7 +261,7 @@ fn help_is_the_oracles() {
         let ours = String::from_utf8(ours.stdout).expect("text");
         let (blast, own) = ours.split_once(" *** FleetBLAST options\n").expect("own options");
         let threads = "   Number of threads (CPUs) to use in the BLAST search\n";
-        let all = DEFAULT.map(|line| format!("   {line}\n")).concat();
+        let all: String = lines(&[DEFAULT]).iter().map(|line| format!("   {line}\n")).collect();
         let all = format!("{threads}{all}");
         let one = format!("{threads}   Default = `1'\n");
         let expected = String::from_utf8(oracle.stdout).expect("text");

@@ -61,6 +61,7 @@ pub const OUTFMT: Opt<OsString> = Opt::text(
         "\tIf '%f' is specified, all other format specifiers are ignored.",
         "\tFor every format except '%f', each line of output will correspond",
         "\tto a sequence.",
+        "",
     ],
 )
 .label("format")
@@ -161,10 +162,8 @@ pub const LIST: Opt<OsString> =
 pub const REMOVE_REDUNDANT_DBS: Opt<bool> = Opt::flag(
     "remove_redundant_dbs",
     DISCOVERY,
-    &[
-        "Remove the databases that are referenced by another alias file in the",
-        "directory in question",
-    ],
+    &["Remove the databases that are referenced by another alias file in the directory in \
+         question"],
 )
 .excludes(ONE_DATABASE);
 
@@ -172,7 +171,7 @@ pub const REMOVE_REDUNDANT_DBS: Opt<bool> = Opt::flag(
 pub const RECURSIVE: Opt<bool> = Opt::flag(
     "recursive",
     DISCOVERY,
-    &["Recursively traverse the directory structure to list available BLAST", "databases"],
+    &["Recursively traverse the directory structure to list available BLAST databases"],
 )
 .excludes(ONE_DATABASE);
 
@@ -181,8 +180,7 @@ pub const LIST_OUTFMT: Opt<OsString> = Opt::text(
     "list_outfmt",
     DISCOVERY,
     &[
-        "Output format for the list option, where the available format specifiers",
-        "are:",
+        "Output format for the list option, where the available format specifiers are:",
         "\t\t%f means the BLAST database absolute file name path",
         "\t\t%p means the BLAST database molecule type",
         "\t\t%t means the BLAST database title",
@@ -192,6 +190,7 @@ pub const LIST_OUTFMT: Opt<OsString> = Opt::text(
         "\t\t%U means the number of bytes used by the BLAST database",
         "\t\t%v means the BLAST database format version",
         "\tFor every format each line of output will correspond to a BLAST database.",
+        "",
     ],
 )
 .label("format")

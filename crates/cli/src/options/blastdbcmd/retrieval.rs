@@ -138,8 +138,7 @@ pub const ENTRY_BATCH: Opt<OsString> = Opt::input(
     RETRIEVAL,
     &[
         "Input file for batch processing (Format: one entry per line, seq id ",
-        "followed by optional space-delimited specifier(s)",
-        "[range|strand|mask_algo_id]",
+        "followed by optional space-delimited specifier(s) [range|strand|mask_algo_id]",
     ],
 )
 .label("input_file")
@@ -174,8 +173,7 @@ pub const IPG_BATCH: Opt<OsString> = Opt::input(
     RETRIEVAL,
     &[
         "Input file for batch processing (Format: one entry per line, IPG ",
-        "followed by optional space-delimited specifier(s)",
-        "[range|strand|mask_algo_id]",
+        "followed by optional space-delimited specifier(s) [range|strand|mask_algo_id]",
     ],
 )
 .label("input_file")
@@ -280,6 +278,7 @@ const COUNTING_TAX_INFO: &[&str] = &[
     "\t\t%B means BLAST name",
     "\t\t%n means num of seqs",
     "By default it prints: '%T %S %L %K %B'",
+    "",
 ];
 
 /// `-tax_info`.
@@ -295,6 +294,7 @@ pub const TAX_INFO: Opt<bool> = Opt::flag(
         "\t\t%K means taxonomic super kingdom",
         "\t\t%B means BLAST name",
         "By default it prints: '%T %S %L %K %B'",
+        "",
     ],
 )
 .excludes(&[
@@ -322,10 +322,8 @@ pub const TAX_INFO: Opt<bool> = Opt::flag(
 pub const RANGE: Opt<OsString> = Opt::text(
     "range",
     SEQUENCE,
-    &[
-        "Range of sequence to extract in 1-based offsets (Format: start-stop, for",
-        "start to end of sequence use start - )",
-    ],
+    &["Range of sequence to extract in 1-based offsets (Format: start-stop, for start to end of \
+         sequence use start - )"],
 )
 .label("numbers")
 .excludes(NO_SINGLE_PART);

@@ -167,14 +167,12 @@ pub const NEGATIVE_SEQIDLIST: Opt<OsString> = Opt::text(
 pub const TAXIDS: Opt<OsString> = Opt::text(
     "taxids",
     RESTRICT,
-    &[
-        "Restrict search of database to include only the specified taxonomy IDs",
-        "(multiple IDs delimited by ',')",
-    ],
+    &["Restrict search of database to include only the specified taxonomy IDs (multiple IDs \
+         delimited by ',')"],
 )
 .later(&[Change::Help(&[
-    "Restrict search of database to include only the specified taxonomy IDs and",
-    "their descendants (multiple IDs delimited by ',')",
+    "Restrict search of database to include only the specified taxonomy IDs and their descendants \
+     (multiple IDs delimited by ',')",
 ])
 .since(&Release::V2_16_0)])
 .label("taxids")
@@ -184,14 +182,12 @@ pub const TAXIDS: Opt<OsString> = Opt::text(
 pub const NEGATIVE_TAXIDS: Opt<OsString> = Opt::text(
     "negative_taxids",
     RESTRICT,
-    &[
-        "Restrict search of database to everything except the specified taxonomy IDs",
-        "(multiple IDs delimited by ',')",
-    ],
+    &["Restrict search of database to everything except the specified taxonomy IDs (multiple IDs \
+         delimited by ',')"],
 )
 .later(&[Change::Help(&[
-    "Restrict search of database to everything except the specified taxonomy IDs",
-    "and their descendants (multiple IDs delimited by ',')",
+    "Restrict search of database to everything except the specified taxonomy IDs and their \
+     descendants (multiple IDs delimited by ',')",
 ])
 .since(&Release::V2_16_0)])
 .label("taxids")
@@ -204,8 +200,7 @@ pub const TAXIDLIST: Opt<OsString> = Opt::text(
     &["Restrict search of database to include only the specified taxonomy IDs"],
 )
 .later(&[Change::Help(&[
-    "Restrict search of database to include only the specified taxonomy IDs and",
-    "their descendants ",
+    "Restrict search of database to include only the specified taxonomy IDs and their descendants ",
 ])
 .since(&Release::V2_16_0)])
 .label("filename")
@@ -218,8 +213,8 @@ pub const NEGATIVE_TAXIDLIST: Opt<OsString> = Opt::text(
     &["Restrict search of database to everything except the specified taxonomy IDs"],
 )
 .later(&[Change::Help(&[
-    "Restrict search of database to everything except the specified taxonomy IDs",
-    "and their descendants ",
+    "Restrict search of database to everything except the specified taxonomy IDs and their \
+     descendants ",
 ])
 .since(&Release::V2_16_0)])
 .label("filename")

@@ -20,10 +20,7 @@ pub const fn of_residues(seg: &'static str) -> [OptionSpec; 2] {
 pub const SEG: Opt<OsString> = Opt::text(
     "seg",
     FILTER,
-    &[
-        "Filter query sequence with SEG (Format: 'yes', 'window locut hicut', or",
-        "'no' to disable)",
-    ],
+    &["Filter query sequence with SEG (Format: 'yes', 'window locut hicut', or 'no' to disable)"],
 )
 .label("SEG_options");
 
@@ -65,18 +62,16 @@ pub const DEFAULT_DUST: &str = "20 64 1";
 pub const DUST: Opt<OsString> = Opt::text(
     "dust",
     FILTER,
-    &[
-        "Filter query sequence with DUST (Format: 'yes', 'level window linker', or",
-        "'no' to disable)",
-    ],
+    &["Filter query sequence with DUST (Format: 'yes', 'level window linker', or 'no' to \
+         disable)"],
 )
 .label("DUST_options")
 .default(DEFAULT_DUST)
 .later(&[
     Change::Default(None).since(&Release::V2_16_0),
     Change::Help(&[
-        "Filter query sequence with DUST (Format: 'yes', 'level window linker', or",
-        "'no' to disable) Default = '20 64 1' ('no' for blastn-short)",
+        "Filter query sequence with DUST (Format: 'yes', 'level window linker', or 'no' to \
+         disable) Default = '20 64 1' ('no' for blastn-short)",
     ])
     .since(&Release::V2_16_0),
 ]);

@@ -63,10 +63,8 @@ pub const QUERY_ORDERS: ValueWords<QueryOrder, 2> =
 pub const RANKS: Opt<u32> = Opt::integer(
     "ranks",
     Group::FLEETBLAST,
-    &[
-        "Search with this number of ranks, each with its own threads (-num_threads), all",
-        "in this process",
-    ],
+    &["Search with this number of ranks, each with its own threads (-num_threads), all in this \
+         process"],
 )
 .label("int_value")
 .with_constraint(Constraint::AtLeast(1));
@@ -75,12 +73,10 @@ pub const RANKS: Opt<u32> = Opt::integer(
 pub const PLAN: Opt<bool> = Opt::flag(
     "plan",
     Group::FLEETBLAST,
-    &[
-        "Do not search: print the layout of ranks, the memory of each, and whether the",
-        "hosts have that much; -memory sets the memory of other hosts. With -metadata_out,",
-        "-send or -io_ranks also print the expected bytes and time of a transfer, estimated",
-        "by a search with some of the queries",
-    ],
+    &["Do not search: print the layout of ranks, the memory of each, and whether the hosts have \
+         that much; -memory sets the memory of other hosts. With -metadata_out, -send or -io_ranks \
+         also print the expected bytes and time of a transfer, estimated by a search with some of \
+         the queries"],
 );
 
 /// `-groups`.
@@ -110,8 +106,8 @@ pub const OUTPUT: Opt<Strategy> = Opt::one_of(
         "    merge: the rank with most of a block collects the rest of it",
         "    individual: each rank writes its own parts",
         "    collective: the ranks of a group write together",
-        "    records: each rank writes its own compressed files in the directory -out, for",
-        "    'fleetblast cat'",
+        "    records: each rank writes its own compressed files in the directory",
+        "    -out, for 'fleetblast cat'",
     ],
     &STRATEGIES,
 )
@@ -123,8 +119,7 @@ pub const COMPRESSION: Opt<Codec> = Opt::one_of(
     "compression",
     Group::FLEETBLAST,
     &[
-        "Compression of the files of -output records; gzip is slower, for tools without",
-        "zstd",
+        "Compression of the files of -output records; gzip is slower, for tools without zstd",
         "Default = `zstd'",
     ],
     &CODECS,
@@ -166,10 +161,10 @@ pub const BLOCK_RESIDUES: Opt<u64> = Opt::integer(
     "block_residues",
     Group::FLEETBLAST,
     &[
-        "Least residues of a block of queries; a block consists of whole batches of",
-        "BLAST+, whatever this number is",
-        "Default = 50000; fewer if many ranks would otherwise be idle, and for psiblast",
-        "with small databases",
+        "Least residues of a block of queries; a block consists of whole batches of BLAST+, \
+         whatever this number is",
+        "Default = 50000; fewer if many ranks would otherwise be idle, and for psiblast with small \
+         databases",
     ],
 )
 .label("int_value")
@@ -208,12 +203,10 @@ pub const RESULT_MEMORY: Opt<OsString> = Opt::text(
 pub const CHECKPOINT: Opt<OsString> = Opt::text(
     "checkpoint",
     Group::FLEETBLAST,
-    &[
-        "Directory for finished results, with which a search that ended early for any",
-        "reason can be resumed. It is created, and removed when the report is complete;",
-        "with -output records it is the directory of -out, and stays. All ranks must see",
-        "it. On SIGTERM and SIGUSR1 the search saves its results and ends with exit code 75",
-    ],
+    &["Directory for finished results, with which a search that ended early for any reason can \
+         be resumed. It is created, and removed when the report is complete; with -output records \
+         it is the directory of -out, and stays. All ranks must see it. On SIGTERM and SIGUSR1 the \
+         search saves its results and ends with exit code 75"],
 )
 .label("directory");
 
@@ -221,10 +214,8 @@ pub const CHECKPOINT: Opt<OsString> = Opt::text(
 pub const RESUME: Opt<bool> = Opt::flag(
     "resume",
     Group::FLEETBLAST,
-    &[
-        "Resume from the directory of -checkpoint, or begin if it has no results yet;",
-        "the numbers of ranks and threads may differ",
-    ],
+    &["Resume from the directory of -checkpoint, or begin if it has no results yet; the numbers \
+         of ranks and threads may differ"],
 )
 .requires(&["checkpoint"]);
 
@@ -232,10 +223,8 @@ pub const RESUME: Opt<bool> = Opt::flag(
 pub const TRACE: Opt<OsString> = Opt::output(
     "trace",
     Group::FLEETBLAST,
-    &[
-        "Write a timeline of all ranks to this file, for 'fleetblast report', 'fleetblast",
-        "simulate' and ui.perfetto.dev. All ranks must see its directory",
-    ],
+    &["Write a timeline of all ranks to this file, for 'fleetblast report', 'fleetblast \
+         simulate' and ui.perfetto.dev. All ranks must see its directory"],
 )
 .label("output_file");
 

@@ -73,6 +73,7 @@ pub const SORTHITS: Opt<usize> = Opt::integer(
         "  3 = Sort by percent identity,",
         "  4 = Sort by query coverage",
         "Not applicable for outfmt > 4",
+        "",
     ],
 )
 .label("sort_hits")
@@ -90,6 +91,7 @@ pub const SORTHSPS: Opt<usize> = Opt::integer(
         "  3 = Sort by hsp percent identity,",
         "  4 = Sort by hsp subject start",
         "Not applicable for outfmt != 0",
+        "",
     ],
 )
 .label("sort_hsps")

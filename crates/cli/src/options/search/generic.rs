@@ -39,8 +39,8 @@ pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
         .later(&[
             EVALUE_OF_TASK[0],
             Change::Help(&[
-                "Expectation value (E) threshold for saving hits. Default = 10 (1000 for",
-                "blastn-short)",
+                "Expectation value (E) threshold for saving hits. Default = 10 (1000 for \
+                 blastn-short)",
             ])
             .since(&Release::V2_16_0),
         ])

@@ -17,10 +17,8 @@ pub const OPTIONS: &[OptionSpec] =
 pub const CULLING_LIMIT: Opt<u32> = Opt::integer(
     "culling_limit",
     RESTRICT,
-    &[
-        "If the query range of a hit is enveloped by that of at least this many",
-        "higher-scoring hits, delete the hit",
-    ],
+    &["If the query range of a hit is enveloped by that of at least this many higher-scoring \
+         hits, delete the hit"],
 )
 .label("int_value")
 .with_constraint(Constraint::AtLeast(0))

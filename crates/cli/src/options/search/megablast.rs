@@ -23,10 +23,8 @@ pub const OF_INDEX: &[OptionSpec] = &[USE_INDEX.spec, INDEX_NAME.spec];
 pub const MIN_RAW_GAPPED_SCORE: Opt<i32> = Opt::integer(
     "min_raw_gapped_score",
     EXTENSION,
-    &[
-        "Minimum raw gapped score to keep an alignment in the preliminary gapped and",
-        "traceback stages",
-    ],
+    &["Minimum raw gapped score to keep an alignment in the preliminary gapped and traceback \
+         stages"],
 )
 .label("int_value");
 

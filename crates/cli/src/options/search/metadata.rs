@@ -49,10 +49,8 @@ pub const DEFAULT_LIMIT: f64 = 0.5;
 pub const METADATA_OUT: Opt<OsString> = Opt::output(
     "metadata_out",
     Group::FLEETBLAST,
-    &[
-        "Write the metadata of the search to this file instead of the report; another site",
-        "with the database makes the report, in any format: 'fleetblast expand'",
-    ],
+    &["Write the metadata of the search to this file instead of the report; another site with \
+         the database makes the report, in any format: 'fleetblast expand'"],
 )
 .label("output_file")
 .excludes(&["out", "send"]);
@@ -63,13 +61,14 @@ pub const METADATA: Opt<EncodingChoice> = Opt::one_of(
     Group::FLEETBLAST,
     &[
         "Encoding of the metadata:",
-        "    hits: alignments; the other site reads their sequences from its database",
-        "    oids: numbers of the subjects, a tenth of the bytes; the other site searches",
-        "    these subjects again",
-        "    report: the report, compressed, in the format of -outfmt; the other site",
-        "    needs no database",
-        "    auto: for each block the cheapest, by its bytes, the rate of the link and the",
-        "    time at the other site; the format is that of -outfmt",
+        "    hits: alignments; the other site reads their sequences from its",
+        "    database",
+        "    oids: numbers of the subjects, a tenth of the bytes; the other site",
+        "    searches these subjects again",
+        "    report: the report, compressed, in the format of -outfmt; the other",
+        "    site needs no database",
+        "    auto: for each block the cheapest, by its bytes, the rate of the link",
+        "    and the time at the other site; the format is that of -outfmt",
         "psiblast supports hits and report",
         "Default = `hits'",
     ],
@@ -82,8 +81,8 @@ pub const METADATA_LIMIT: Opt<f64> = Opt::real(
     "metadata_limit",
     Group::FLEETBLAST,
     &[
-        "With -metadata auto: send the report if the other encodings have more than this",
-        "share of its bytes, 0 to 1",
+        "With -metadata auto: send the report if the other encodings have more than this share of \
+         its bytes, 0 to 1",
         "Default = `0.5'",
     ],
 )
@@ -94,11 +93,9 @@ pub const METADATA_LIMIT: Opt<f64> = Opt::real(
 pub const SEND: Opt<OsString> = Opt::text(
     "send",
     Group::FLEETBLAST,
-    &[
-        "Send the metadata of the search instead of writing the report, while the search",
-        "runs, to 'fleetblast receive', which listens at this address at a site with the",
-        "database. Run again after an interruption, it sends only the missing blocks",
-    ],
+    &["Send the metadata of the search instead of writing the report, while the search runs, to \
+         'fleetblast receive', which listens at this address at a site with the database. Run \
+         again after an interruption, it sends only the missing blocks"],
 )
 .label("host:port")
 .excludes(&["out", "metadata_out"])
@@ -114,10 +111,8 @@ pub const KEY: Opt<OsString> =
 pub const PEER: Opt<OsString> = Opt::text(
     "peer",
     Group::FLEETBLAST,
-    &[
-        "Fingerprint of the other site's key, which 'fleetblast keygen' prints there; or",
-        "several, separated by commas. Peers with other keys are refused",
-    ],
+    &["Fingerprint of the other site's key, which 'fleetblast keygen' prints there; or several, \
+         separated by commas. Peers with other keys are refused"],
 )
 .label("fingerprint")
 .requires(&["send"]);
@@ -127,8 +122,8 @@ pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
     "link_timeout",
     Group::FLEETBLAST,
     &[
-        "Give up after this many seconds without a confirmation from the other site, with",
-        "or without a connection",
+        "Give up after this many seconds without a confirmation from the other site, with or \
+         without a connection",
         "Default = `600'",
     ],
 )
@@ -140,11 +135,9 @@ pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
 pub const IO_RANKS: Opt<u32> = Opt::integer(
     "io_ranks",
     Group::FLEETBLAST,
-    &[
-        "The last ranks of the job (MPI, -ranks), this many, make and write the report at",
-        "another site with the database, from the metadata of the other ranks. -query is a",
-        "file at the search site, -out a file at the other one",
-    ],
+    &["The last ranks of the job (MPI, -ranks), this many, make and write the report at another \
+         site with the database, from the metadata of the other ranks. -query is a file at the \
+         search site, -out a file at the other one"],
 )
 .label("int_value")
 .with_constraint(Constraint::AtLeast(1))

@@ -30,10 +30,12 @@ pub mod translation;
 
 use super::spec::Group;
 
-/// Sections of the help text, in its order.
+/// Sections of the help text, in the order in which BLAST+ creates them
+/// (`CBlastAppArgs::SetCommandLine`, blast_args.cpp).
 pub const GROUPS: &[Group] = &[
     QUERY,
     GENERAL,
+    DATABASE,
     SUBJECT_SEQUENCES,
     FORMAT,
     FILTER,
@@ -43,15 +45,32 @@ pub const GROUPS: &[Group] = &[
     STRATEGY,
     EXTENSION,
     MISC,
-    PSI_BLAST,
-    PSI_TBLASTN,
-    PSSM_ENGINE,
-    PHI_BLAST,
     Group::FLEETBLAST,
 ];
 
+/// The sections of `psiblast`.
+pub const GROUPS_OF_PSIBLAST: &[Group] = &with_groups::<16>(&[PSI_BLAST, PSSM_ENGINE, PHI_BLAST]);
+
+/// The sections of `tblastn`.
+pub const GROUPS_OF_TBLASTN: &[Group] = &with_groups::<14>(&[PSI_TBLASTN]);
+
+/// Inserts sections before that of FleetBLAST, which is the last one.
+const fn with_groups<const N: usize>(own: &[Group]) -> [Group; N] {
+    let mut groups = [Group::FLEETBLAST; N];
+    let common = GROUPS.len() - 1;
+    assert!(N == common + own.len() + 1);
+    let mut at = 0;
+    while at < N - 1 {
+        groups[at] = if at < common { GROUPS[at] } else { own[at - common] };
+        at += 1;
+    }
+    groups
+}
+
 const QUERY: Group = Group("Input query options");
 const GENERAL: Group = Group("General search options");
+/// A section without options, which counts in `-xmlhelp`.
+const DATABASE: Group = Group("BLAST database options");
 const SUBJECT_SEQUENCES: Group = Group("BLAST-2-Sequences options");
 pub(super) const FORMAT: Group = Group("Formatting options");
 const FILTER: Group = Group("Query filtering options");

@@ -29,6 +29,7 @@ const HELP: [&str; 83] = joined(&[
     &QUERIES,
     &COLUMNS,
     &DEFAULT_COLUMNS,
+    &[""],
 ]);
 
 const HELP_WITH_SAM: [&str; 87] = joined(&[
@@ -49,6 +50,7 @@ const HELP_OF_RELEASES: [Later; 2] = [
         &LATER_QUERIES,
         &COLUMNS,
         &DEFAULT_COLUMNS,
+        &[""],
     ]))
     .since(&Release::V2_16_0),
     Change::Help(&joined::<84>(&[
@@ -59,6 +61,7 @@ const HELP_OF_RELEASES: [Later; 2] = [
         &LATER_QUERIES,
         &COLUMNS,
         &DEFAULT_COLUMNS,
+        &[""],
     ]))
     .since(&Release::V2_17_0),
 ];
@@ -88,7 +91,7 @@ const SAM_OF_RELEASES: [Later; 2] = [
     .since(&Release::V2_17_0),
 ];
 
-/// Concatenates lists of lines.
+/// Concatenates lists of paragraphs.
 const fn joined<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
     let mut lines = [""; N];
     let (mut part, mut next) = (0, 0);
@@ -223,15 +226,16 @@ const COLUMNS: [&str; 49] = [
 ];
 
 /// The default columns.
-const DEFAULT_COLUMNS: [&str; 3] = [
+const DEFAULT_COLUMNS: [&str; 2] = [
     "When not provided, the default value is:",
-    "'qaccver saccver pident length mismatch gapopen qstart qend sstart send",
-    "evalue bitscore', which is equivalent to the keyword 'std'",
+    "'qaccver saccver pident length mismatch gapopen qstart qend sstart send evalue bitscore', \
+     which is equivalent to the keyword 'std'",
 ];
 
 /// Optional contents of SAM.
-const COLUMNS_OF_SAM: [&str; 3] = [
+const COLUMNS_OF_SAM: [&str; 4] = [
     "The supported format specifier for option 17 is:",
     "\t        SQ means Include Sequence Data",
     "\t        SR means Subject as Reference Seq",
+    "",
 ];

@@ -70,10 +70,8 @@ pub const SAVE_PSSM_AFTER_LAST_ROUND: Opt<bool> = Opt::flag(
 pub const SAVE_EACH_PSSM: Opt<bool> = Opt::flag(
     "save_each_pssm",
     PSI_BLAST,
-    &[
-        "Save PSSM after each iteration (file name is given in -save_pssm or",
-        "-save_ascii_pssm options)",
-    ],
+    &["Save PSSM after each iteration (file name is given in -save_pssm or -save_ascii_pssm \
+         options)"],
 );
 
 /// `-in_msa`.
@@ -89,11 +87,9 @@ pub const IN_MSA: Opt<OsString> = Opt::input(
 pub const MSA_MASTER_IDX: Opt<usize> = Opt::integer(
     "msa_master_idx",
     PSSM_ENGINE,
-    &[
-        "Ordinal number (1-based index) of the sequence to use as a master in the",
-        "multiple sequence alignment. If not provided, the first sequence in the",
-        "multiple sequence alignment will be used",
-    ],
+    &["Ordinal number (1-based index) of the sequence to use as a master in the multiple \
+         sequence alignment. If not provided, the first sequence in the multiple sequence \
+         alignment will be used"],
 )
 .label("index")
 .with_constraint(Constraint::AtLeast(1))

@@ -42,8 +42,7 @@ pub const PARTITIONS: Opt<usize> = Opt::integer(
     "partitions",
     Group::FLEETBLAST,
     &[
-        "Number of ranges of subjects that are searched separately before their hits are",
-        "merged",
+        "Number of ranges of subjects that are searched separately before their hits are merged",
         "Default = by the size of the database and the number of threads",
     ],
 )
@@ -60,8 +59,8 @@ pub const LOADER: Opt<Option<LoadMethod>> = Opt::one_of(
         "    map: map its files, after large reads into the page cache",
         "    read: read into memory of this process, on 2 MB pages if there are any",
         "    direct: the same, without the page cache",
-        "    broadcast: all MPI processes together read it once and send it to each other,",
-        "    into memory that the processes of a host share",
+        "    broadcast: all MPI processes together read it once and send it to each",
+        "    other, into memory that the processes of a host share",
     ],
     &LOADERS,
 )
@@ -88,8 +87,8 @@ pub const PROGRESS: Opt<ProgressMode> = Opt::one_of(
     Group::FLEETBLAST,
     &[
         "Show the progress of the search on standard error:",
-        "    auto: if that is a terminal, and standard output is no pipe, for example to",
-        "    a pager, which draws on the same terminal",
+        "    auto: if that is a terminal, and standard output is no pipe, for",
+        "    example to a pager, which draws on the same terminal",
         "    no: never",
         "    yes: always; without a terminal, a line now and then",
     ],

@@ -16,16 +16,14 @@ pub const OPTIONS: &[OptionSpec] = &[NUM_THREADS.spec, MT_MODE.spec];
 pub const WITHOUT_MODE: &[OptionSpec] = &[NUM_THREADS.spec];
 
 /// The default number of threads of every command, as the help describes it.
-pub const DEFAULT: [&str; 2] = [
-    "Default = FLEETBLAST_THREADS, OMP_NUM_THREADS or SLURM_CPUS_PER_TASK in the",
-    "environment, else all CPUs that this process may use",
-];
+pub const DEFAULT: &str = "Default = FLEETBLAST_THREADS, OMP_NUM_THREADS or SLURM_CPUS_PER_TASK in \
+     the environment, else all CPUs that this process may use";
 
 /// `-num_threads`.
 pub const NUM_THREADS: Opt<usize> = Opt::integer(
     "num_threads",
     MISC,
-    &["Number of threads (CPUs) to use in the BLAST search", DEFAULT[0], DEFAULT[1]],
+    &["Number of threads (CPUs) to use in the BLAST search", DEFAULT],
 )
 .label("int_value")
 .with_constraint(Constraint::AtLeast(1))

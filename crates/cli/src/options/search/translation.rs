@@ -15,9 +15,10 @@ pub const QUERY_GENCODE: Opt<GeneticCode> = Opt::integer(
     "query_gencode",
     QUERY,
     &[
-        "Genetic code to use to translate query (see",
-        "https://www.ncbi.nlm.nih.gov/Taxonomy/taxonomyhome.html/index.cgi?chapter=",
-        "cgencodes for details)",
+        "Genetic code to use to translate query (see \
+         https://www.ncbi.nlm.nih.gov/Taxonomy/taxonomyhome.html/index.cgi?chapter=cgencodes for \
+         details)",
+        "",
     ],
 )
 .label("int_value")
@@ -28,7 +29,7 @@ pub const QUERY_GENCODE: Opt<GeneticCode> = Opt::integer(
 pub const DB_GENCODE: Opt<GeneticCode> = Opt::integer(
     "db_gencode",
     GENERAL,
-    &["Genetic code to use to translate database/subjects (see user manual for", "details)"],
+    &["Genetic code to use to translate database/subjects (see user manual for details)", ""],
 )
 .label("int_value")
 .default("1")
@@ -38,10 +39,8 @@ pub const DB_GENCODE: Opt<GeneticCode> = Opt::integer(
 pub const MAX_INTRON_LENGTH: Opt<i32> = Opt::integer(
     "max_intron_length",
     GENERAL,
-    &[
-        "Length of the largest intron allowed in a translated nucleotide sequence",
-        "when linking multiple distinct alignments",
-    ],
+    &["Length of the largest intron allowed in a translated nucleotide sequence when linking \
+         multiple distinct alignments"],
 )
 .label("length")
 .default("0")

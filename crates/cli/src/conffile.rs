@@ -1,0 +1,39 @@
+//! `-conffile`: a file with NCBI's configuration, instead of `PROGRAM.ini`.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use fleetblast_job::error::{Error, exit};
+use fleetblast_stats::release::Release;
+
+/// Exit code of BLAST+ for a file that must exist.
+const MISSING: u8 = 255;
+
+/// Makes a file the configuration of the program. A name without a directory is searched where the
+/// other configuration files are; without such a file, the program has no configuration of its own.
+///
+/// # Errors
+/// Exit code 255 if the file must exist here, as the release requires; exit code 2 if another
+/// file with a directory in its name does not exist (`CNcbiApplicationAPI::AppMain` and
+/// `LoadConfig`, ncbiapp.cpp).
+pub(crate) fn set(release: &Release, name: &OsStr) -> Result<(), Error> {
+    let path = Path::new(name);
+    let text = name.to_string_lossy();
+    if release.requires_conffile && !path.is_file() {
+        let message = format!("Critical: (106.23) Registry file \"{text}\" not found, aborting.");
+        return Err(Error::new(MISSING, message));
+    }
+    if name.is_empty() {
+        return Ok(());
+    }
+    if name.as_bytes().contains(&b'/') && !path.is_file() {
+        let what =
+            format!("(CAppException::eNoRegistry) Registry file \"{text}\" cannot be opened");
+        let message =
+            format!("Error: {what}\nError: (106.15) Application's initialization failed {what}");
+        return Err(Error::new(exit::DATABASE, message));
+    }
+    fleetblast_db::set_configuration_file(path);
+    Ok(())
+}
