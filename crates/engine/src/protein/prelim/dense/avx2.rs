@@ -75,6 +75,9 @@ macro_rules! assembly {
     ) => {{
         let (left, below): (isize, u64);
         let end = $steps.count;
+        // Loads have room beside additions and maxima, multiplications do not.
+        let rows: [*const i8; CODES] =
+            std::array::from_fn(|code| $steps.profile[code * $count * LANES..].as_ptr());
         asm!(
             lines!(load "before" $($element)*),
             "mov {next}, [{codes} + {t}]",
@@ -90,22 +93,21 @@ macro_rules! assembly {
             "3:",
             "mov {now}, {next}",
             "mov {next}, [{codes} + {t} + 8]",
-            ".rept 8",
+            ".irp step, 0, 1, 2, 3, 4, 5, 6, 7",
             "mov {row:e}, {now:e}",
             "shr {now}, 8",
             "and {row:e}, {code_bits}",
-            "imul {row}, {row}, {stride}",
-            "add {row}, {profile}",
+            "mov {row}, [{rows} + 8 * {row}]",
             // The leaving score is in the first lane. Each other lane's byte moves to the lane
             // before it, and the entering byte goes to the last lane. First halves of 16 bytes
             // move, then bytes.
-            "vpbroadcastb ymm14, byte ptr [{entering} + {t}]",
-            concat!("vmovd dword ptr [{leaving} + {t}], xmm", $last),
+            "vpbroadcastb ymm14, byte ptr [{entering} + {t} + \\step]",
+            concat!("vmovd dword ptr [{leaving} + {t} + \\step], xmm", $last),
             concat!("vperm2i128 ymm14, ymm", $last, ", ymm14, 0x21"),
             concat!("vpalignr ymm14, ymm14, ymm", $last, ", 1"),
             lines!(step $($element)*),
-            "inc {t}",
             ".endr",
+            "add {t}, 8",
             "sub {rounds:e}, 8",
             "jnz 3b",
             "vpmaxsb ymm12, ymm12, ymm13",
@@ -125,13 +127,12 @@ macro_rules! assembly {
             codes = in(reg) $steps.codes.as_ptr().add(end),
             entering = in(reg) $steps.entering.as_ptr().add(end),
             leaving = in(reg) $leaving.as_mut_ptr().add(end),
-            profile = in(reg) $steps.profile.as_ptr(),
+            rows = in(reg) rows.as_ptr(),
             before = in(reg) $before.as_mut_ptr(),
             after = in(reg) $after.as_mut_ptr(),
             // Counts from minus the number of steps up to zero.
             t = inout(reg) (end as isize).wrapping_neg() => left,
             code_bits = const CODES - 1,
-            stride = const $count * LANES,
             in("ymm15") _mm256_set1_epi8($steps.threshold),
             out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _,
             out("ymm4") _, out("ymm5") _, out("ymm6") _, out("ymm7") _,
