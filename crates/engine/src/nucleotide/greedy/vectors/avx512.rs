@@ -65,7 +65,7 @@ impl Vector for Register {
     #[inline(always)]
     fn numbered(_: Proof) -> Self {
         // SAFETY: see above.
-        Register(unsafe { _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) })
+        Register(unsafe { numbers() })
     }
 
     #[inline(always)]
@@ -168,8 +168,7 @@ impl Vector for Register {
     fn moved(self, by: i32, fill: i32) -> Self {
         // SAFETY: see above.
         unsafe {
-            let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-            let from = _mm512_add_epi32(_mm512_set1_epi32(by), lanes);
+            let from = _mm512_add_epi32(_mm512_set1_epi32(by), numbers());
             let there = _mm512_cmplt_epu32_mask(from, _mm512_set1_epi32(LANES as i32));
             let fill = _mm512_set1_epi32(fill);
             Register(_mm512_mask_permutexvar_epi32(fill, there, from, self.0))
@@ -223,4 +222,14 @@ impl Vector for Register {
             Register(_mm512_srli_epi32::<1>(zeros))
         }
     }
+}
+
+/// Returns 0, 1, 2, ... in the lanes.
+///
+/// # Safety
+/// The CPU must have AVX-512F.
+#[inline(always)]
+unsafe fn numbers() -> __m512i {
+    // SAFETY: the caller says that the CPU has the instructions.
+    unsafe { _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) }
 }

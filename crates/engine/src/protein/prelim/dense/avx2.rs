@@ -12,7 +12,7 @@
 use std::arch::asm;
 use std::arch::x86_64::_mm256_set1_epi8;
 
-use super::{Advance, CODES, SLACK, Steps, UNROLLED};
+use super::{Advance, CODES, Steps};
 use crate::kernel::Avx2;
 
 /// Maximum number of registers for scores. The other four of the sixteen hold maxima, the scores
@@ -30,17 +30,12 @@ pub(super) fn advance(
     after: &mut [i8],
     leaving: &mut [i8],
 ) -> Advance {
-    let Steps { count, test_every, .. } = *steps;
-    assert!((1..=MAX_ELEMENTS).contains(&elements) && count > 0 && test_every > 0);
-    assert!(count.is_multiple_of(test_every) && test_every.is_multiple_of(UNROLLED));
-    assert!(steps.profile.len() >= CODES * elements * LANES);
-    assert!(before.len() == elements * LANES && after.len() == elements * LANES);
-    assert!(steps.codes.len() >= count + SLACK && steps.entering.len() >= count + SLACK);
-    assert!(leaving.len() >= count + SLACK);
+    assert!((1..=MAX_ELEMENTS).contains(&elements));
+    steps.assert_room(elements * LANES, [before, after], leaving);
     // SAFETY: the proof says that the CPU has the instructions; the assembly reads and writes only
     // within the slices, which are as long as asserted.
     let (left, below) = unsafe { run(elements, steps, before, after, leaving) };
-    Advance { steps: count - left, reached: below != u32::MAX }
+    Advance { steps: steps.count - left, reached: below != u32::MAX }
 }
 
 /// The instructions before, in, and after the steps. There is one line for each element, from the
@@ -166,10 +161,7 @@ macro_rules! pick {
 /// in all elements since the last test but one.
 ///
 /// # Safety
-/// The CPU must have AVX2. The number of steps must be positive and a multiple of
-/// `steps.test_every`, which must be a multiple of [`UNROLLED`]. There must be [`SLACK`] more
-/// codes, entering and leaving scores than steps. There must be [`LANES`] scores for each element
-/// in `before` and `after` and, for each of [`CODES`] codes, in the profile.
+/// The CPU must have AVX2. What [`Steps::assert_room`] asserts must be true.
 #[target_feature(enable = "avx2")]
 unsafe fn run(
     elements: usize,

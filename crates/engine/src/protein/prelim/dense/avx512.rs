@@ -12,7 +12,7 @@
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, _mm512_set1_epi8};
 
-use super::{Advance, CODES, SLACK, Steps, UNROLLED};
+use super::{Advance, CODES, Steps};
 use crate::kernel::Avx512;
 
 /// Maximum number of registers for scores.
@@ -57,13 +57,8 @@ pub(super) fn advance(
     after: &mut [i8],
     leaving: &mut [i8],
 ) -> Advance {
-    let Steps { count, test_every, .. } = *steps;
-    assert!((1..=MAX_ELEMENTS).contains(&elements) && count > 0 && test_every > 0);
-    assert!(count.is_multiple_of(test_every) && test_every.is_multiple_of(UNROLLED));
-    assert!(steps.profile.len() >= CODES * elements * LANES);
-    assert!(before.len() == elements * LANES && after.len() == elements * LANES);
-    assert!(steps.codes.len() >= count + SLACK && steps.entering.len() >= count + SLACK);
-    assert!(leaving.len() >= count + SLACK);
+    assert!((1..=MAX_ELEMENTS).contains(&elements));
+    steps.assert_room(elements * LANES, [before, after], leaving);
     // SAFETY: the proof says that the CPU has the instructions; the assembly reads and writes only
     // within the slices, which are as long as asserted.
     let (left, below) = unsafe {
@@ -72,7 +67,7 @@ pub(super) fn advance(
             ThresholdTest::Maximum => maximize(elements, steps, before, after, leaving),
         }
     };
-    Advance { steps: count - left, reached: below != u64::MAX }
+    Advance { steps: steps.count - left, reached: below != u64::MAX }
 }
 
 /// The instructions before, in, and after the steps. There is one line for each element, from the
@@ -218,10 +213,7 @@ macro_rules! pick {
 macro_rules! function {
     ($watch:ident) => {
         /// # Safety
-        /// The CPU must have AVX-512BW. The number of steps must be positive and a multiple of
-        /// `steps.test_every`, which must be a multiple of [`UNROLLED`]. There must be [`SLACK`]
-        /// more codes, entering and leaving scores than steps. There must be [`LANES`] scores for
-        /// each element in `before` and `after` and, for each of [`CODES`] codes, in the profile.
+        /// The CPU must have AVX-512BW. What [`Steps::assert_room`] asserts must be true.
         #[target_feature(enable = "avx512bw")]
         unsafe fn $watch(
             elements: usize,

@@ -156,6 +156,19 @@ struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
+    /// Asserts what the assembly relies on: the number of steps, and that all slices have room for
+    /// them. `positions` is the number of scores of a piece.
+    #[cfg(target_arch = "x86_64")]
+    fn assert_room(&self, positions: usize, states: [&[i8]; 2], leaving: &[i8]) {
+        let Steps { count, test_every, .. } = *self;
+        assert!(count > 0 && test_every > 0);
+        assert!(count.is_multiple_of(test_every) && test_every.is_multiple_of(UNROLLED));
+        assert!(self.profile.len() >= CODES * positions);
+        assert!(states.iter().all(|state| state.len() == positions));
+        assert!(self.codes.len() >= count + SLACK && self.entering.len() >= count + SLACK);
+        assert!(leaving.len() >= count + SLACK);
+    }
+
     /// Returns a range of the steps.
     fn range(&self, range: Range<usize>) -> Steps<'a> {
         Steps {
