@@ -170,7 +170,8 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         return Err(Error::Usage("--release goes with --oracle".into()));
     }
     let oracle = |name: &str| Tool::oracle(name, given.as_deref(), release);
-    let compat = vec![format!("FLEETBLAST_COMPAT={release}")];
+    let compat: Vec<String> =
+        raw.release.iter().map(|release| format!("FLEETBLAST_COMPAT={release}")).collect();
     let fleetblast =
         |name: &str| Tool::fleetblast_as(program.clone(), name).with_environment(&compat);
     let tools_of = |searching: &'static Program| -> Result<Tools> {

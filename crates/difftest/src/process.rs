@@ -65,11 +65,9 @@ impl Tool {
         Tool { program, prefix: Vec::new(), environment: Vec::new() }
     }
 
-    /// Creates a tool that runs FleetBLAST's subcommand `command`, with the bytes of the release
-    /// that the tests of this machine's BLAST+ expect.
+    /// Creates a tool that runs FleetBLAST's subcommand `command`.
     pub fn fleetblast_as(program: PathBuf, command: &str) -> Self {
-        let environment = vec![format!("FLEETBLAST_COMPAT={}", fleetblast_oracle::VERSION)];
-        Tool { program, prefix: vec![command.into()], environment }
+        Tool { program, prefix: vec![command.into()], environment: Vec::new() }
     }
 
     /// Returns the same tool with these additional environment variables.
@@ -79,7 +77,7 @@ impl Tool {
 
     /// Creates a command that runs the tool with the settings of both programs. These are: no user
     /// configuration, no search path for databases, no usage report over the network, English
-    /// messages.
+    /// messages, the release that is tested by default.
     pub fn command(&self, args: &[String], cwd: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.prefix).args(args).current_dir(cwd);
@@ -94,6 +92,7 @@ impl Tool {
         command.env("NCBI_DONT_USE_LOCAL_CONFIG", "1");
         command.env("BLAST_USAGE_REPORT", "false");
         command.env("LC_ALL", "C");
+        command.env("FLEETBLAST_COMPAT", fleetblast_oracle::VERSION);
         command.envs(OPEN_MPI);
         command.envs(self.environment.iter().filter_map(|setting| setting.split_once('=')));
         command
