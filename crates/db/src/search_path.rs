@@ -22,6 +22,8 @@ pub struct SearchPath {
     text: Vec<u8>,
     /// An alias file that is read before it is written.
     planned: Option<PlannedAlias>,
+    /// Whether sequences are counted where an alias has an OIDLIST.
+    counts_oid_lists: bool,
 }
 
 /// An alias file that does not exist yet, or replaces an older one.
@@ -48,7 +50,7 @@ impl SearchPath {
             text.extend(path::normalize(configured.as_bytes()));
             text.push(b':');
         }
-        Self { directory, text, planned: None }
+        Self { directory, text, planned: None, counts_oid_lists: false }
     }
 
     /// Makes the search path of this process from working directory, environment and `.ncbirc`.
@@ -70,6 +72,21 @@ impl SearchPath {
         let file = self.absolute(file.as_os_str().as_bytes());
         self.planned = Some(PlannedAlias { file, text });
         self
+    }
+
+    /// Sets how OIDLIST in an alias is read. Later releases of BLAST+ count the sequences of such a
+    /// database, and find a list that is not beside the alias beside its first volume
+    /// (`CSeqDB_IdListValuesTest` and `CSeqDBAliasNode::ComputeMasks`, seqdbalias.cpp). Earlier ones
+    /// report the totals of the whole database. The default is false.
+    #[must_use]
+    pub fn counting_oid_lists(mut self, counts: bool) -> Self {
+        self.counts_oid_lists = counts;
+        self
+    }
+
+    /// Returns whether sequences are counted where an alias has an OIDLIST.
+    pub(crate) fn counts_oid_lists(&self) -> bool {
+        self.counts_oid_lists
     }
 
     /// Returns the text of the search path as BLAST+ prints it, e.g. `/cwd::`.

@@ -23,6 +23,8 @@ pub(crate) struct AliasNode {
     pub(crate) nodes: Vec<AliasNode>,
     /// Members that are volumes, in DBLIST order, without duplicates.
     pub(crate) volumes: Vec<BasePath>,
+    /// Whether sequences are counted if this alias has an OIDLIST.
+    pub(crate) counts_oid_lists: bool,
 }
 
 impl AliasNode {
@@ -156,7 +158,8 @@ impl Resolver<'_> {
             return Err(DbError::EmptyAlias { alias: path::display_text(&base) });
         }
         alias.check_supported(&file)?;
-        let mut node = AliasNode { alias, file, ..AliasNode::default() };
+        let counts_oid_lists = self.search.counts_oid_lists();
+        let mut node = AliasNode { alias, file, counts_oid_lists, ..AliasNode::default() };
         self.open.push(normal);
         for member in &members {
             self.add_member(&mut node, &base, member)?;

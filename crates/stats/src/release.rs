@@ -81,6 +81,9 @@ pub struct Release {
     pub has_database_metadata: bool,
     /// Whether the size of a database, and its metadata, include its files with metadata.
     pub counts_metadata_files: bool,
+    /// Whether sequences are counted where an alias has an OIDLIST, and a list that is not beside the
+    /// alias may be beside its first volume.
+    pub counts_oid_lists: bool,
     /// Whether `makeblastdb` reads input that does not look like FASTA, with a warning.
     pub reads_doubtful_input: bool,
     /// Whether `blastdbcmd -tax_info` counts the sequences of a taxon.
@@ -148,6 +151,7 @@ impl Release {
         default_max_file_size: "1GB",
         has_database_metadata: false,
         counts_metadata_files: false,
+        counts_oid_lists: false,
         reads_doubtful_input: false,
         counts_sequences_of_taxa: false,
     };
@@ -179,6 +183,7 @@ impl Release {
         counts_sequences_of_taxa: true,
         logs_searches: false,
         requires_conffile: true,
+        counts_oid_lists: true,
         ..Self::V2_12_0
     };
 

@@ -90,7 +90,7 @@ impl Layout {
                 b't' | b'n' | b'l' | b'd' | b'U' | b'v' => {
                     let database = match opened.take() {
                         Some(database) => database,
-                        None => open(found)?,
+                        None => open(found, release)?,
                     };
                     line.extend(of_database(*field, &database, release));
                     opened = Some(database);
@@ -104,8 +104,8 @@ impl Layout {
     }
 }
 
-fn open(found: &ListedDatabase) -> Result<Database, Error> {
-    let search = SearchPath::from_environment()?;
+fn open(found: &ListedDatabase, release: &Release) -> Result<Database, Error> {
+    let search = SearchPath::from_environment()?.counting_oid_lists(release.counts_oid_lists);
     let name = String::from_utf8_lossy(found.quoted());
     Database::open_to_describe(&name, found.kind(), &search).map_err(Error::from)
 }

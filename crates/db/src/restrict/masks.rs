@@ -2,6 +2,7 @@
 //! seqdbfilter.cpp).
 
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::DbError;
@@ -48,7 +49,8 @@ impl AliasBranch {
 pub(super) fn alias_filters(node: &AliasNode) -> Result<Vec<AliasFilter>, DbError> {
     let mut masks = Vec::new();
     masks.extend(node.oid_range()?.map(AliasFilter::Range));
-    masks.extend(list(node, "OIDLIST", None)?.map(AliasFilter::OidList));
+    let oids = list(node, "OIDLIST", None)?;
+    masks.extend(oids.map(|file| AliasFilter::OidList(find_oid_list(node, file))));
     masks.extend(list(node, "GILIST", Some("GI"))?.map(AliasFilter::Gis));
     masks.extend(list(node, "SEQIDLIST", Some("SEQID"))?.map(AliasFilter::SeqIds));
     let bit = node.alias.parse_number("MEMB_BIT", MOST_SEQUENCES, &node.file)?;
@@ -78,6 +80,16 @@ fn list(
     Ok(Some(directory.join(path::os_str(&entry.value))))
 }
 
+/// Returns the path of an OIDLIST whose path beside the alias is `file`.
+fn find_oid_list(node: &AliasNode, file: PathBuf) -> PathBuf {
+    match (node.volumes.first(), file.file_name()) {
+        (Some(volume), Some(name)) if node.counts_oid_lists && !file.exists() => {
+            PathBuf::from(path::os_str(&path::join(path::directory(volume), name.as_bytes())))
+        }
+        _ => file,
+    }
+}
+
 /// Returns whether any alias of the tree restricts its members.
 pub(super) fn has_filters(node: &AliasNode) -> Result<bool, DbError> {
     if !alias_filters(node)?.is_empty() {
@@ -98,7 +110,9 @@ pub(crate) fn needs_count(node: &AliasNode) -> bool {
     if ["NSEQ", "LENGTH"].iter().all(has) {
         return false;
     }
-    ["GILIST", "SEQIDLIST", "TAXIDLIST"].iter().any(has) || node.nodes.iter().any(needs_count)
+    ["GILIST", "SEQIDLIST", "TAXIDLIST"].iter().any(has)
+        || (node.counts_oid_lists && has(&"OIDLIST"))
+        || node.nodes.iter().any(needs_count)
 }
 
 /// Returns the part of the alias tree that contains the volume `base`; `None` if the tree does not
@@ -123,4 +137,32 @@ pub(super) fn branch_of_volume(
         branch = branch.branches.remove(0);
     }
     Ok((branch.has_volume || !branch.branches.is_empty()).then_some(branch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AliasFilter, alias_filters};
+    use crate::alias::AliasFile;
+    use crate::tree::AliasNode;
+
+    #[test]
+    fn oid_lists_are_beside_the_alias_or_in_later_releases_beside_its_volume() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| dir.path().join(name);
+        let find = |counts_oid_lists| {
+            let node = AliasNode {
+                alias: AliasFile::parse(b"DBLIST volumes/a\nOIDLIST oids\n"),
+                file: path("alias.pal"),
+                volumes: vec![path("volumes/a").to_str().expect("UTF-8").as_bytes().to_vec()],
+                counts_oid_lists,
+                ..AliasNode::default()
+            };
+            alias_filters(&node).expect("an alias")
+        };
+        let list = |name| [AliasFilter::OidList(path(name))];
+        assert_eq!(find(false), list("oids"));
+        assert_eq!(find(true), list("volumes/oids"));
+        std::fs::write(path("oids"), "").expect("a file");
+        assert_eq!(find(true), list("oids"));
+    }
 }

@@ -304,7 +304,8 @@ fn open_database(
     plan: &Plan,
     audience: &dyn Audience,
 ) -> Result<SubjectDatabase, Error> {
-    let search = SearchPath::from_environment()?;
+    let counts = plan.params.common().release.counts_oid_lists;
+    let search = SearchPath::from_environment()?.counting_oid_lists(counts);
     let user = plan.restriction.as_ref();
     let database = restricted::open(names, plan, &search, audience)?;
     refuse_uncounted_residues(&database, plan)?;
