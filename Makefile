@@ -28,8 +28,8 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo lint lint-text lint-code test test-programs test-build test-black-box test-units test-doc test-table test-other-sample test-makedb test-mpi test-netlab test-nfs test-mpich test-slurm test-clients \
-        difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume difftest-metadata link-kills miri fuzzdiff kills fuzz \
+.PHONY: build tools demo lint lint-text lint-code test test-programs test-build test-black-box test-units test-doc test-table test-other-sample test-release test-makedb test-kills test-mpi test-netlab test-nfs test-mpich test-slurm test-clients \
+        difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-releases difftest-resume difftest-metadata link-kills miri fuzzdiff kills fuzz \
         bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-psiblast bench-translated bench-load clean-difftest
 
 ## build: the release program, target/release/fleetblast
@@ -59,7 +59,7 @@ test-programs: export NOT_TESTED = $(abspath $(TARGET))/not-tested
 test-programs: test-build
 	@: >$(NOT_TESTED)
 	$(if $(MPI),,@echo "NOT TESTED: processes; this build is without MPI" >>$(NOT_TESTED))
-	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-black-box test-units test-table test-doc test-makedb
+	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-black-box test-kills test-units test-table test-makedb test-doc
 	@echo "all tests passed; the table's sample was that of SAMPLE=$(SAMPLE); not tested: $$(sort -u $(NOT_TESTED) | wc -l)"
 	@sort -u $(NOT_TESTED)
 
@@ -85,7 +85,7 @@ test-doc:
 TESTED = $(TARGET)/debug/difftest
 TESTED_TABLE = $(LIMITED) $(TESTED) table --program $(TARGET)/debug/fleetblast --quick --sample $(SAMPLE)
 test-table:
-	$(TESTED_TABLE) --part 1/5
+	$(TESTED_TABLE) --part 1/8
 	FLEETBLAST_KERNEL=avx2 $(TESTED_TABLE) --part 1/48
 	FLEETBLAST_KERNEL=portable $(TESTED_TABLE) --part 4/48
 	$(TESTED_TABLE) --ranks --part 2/24
@@ -110,10 +110,23 @@ test-other-sample: test-build
 	$(TESTED_TABLE) --ranks --part 1/64
 	$(TESTED_TABLE) --through hits --part 5/64
 
+# A part of the sample with the rules of a later release, whose BLAST+ is downloaded.
+test-release: test-build
+	scripts/oracle-release.sh 2.16.0 $(TARGET)/oracle-2.16.0
+	$(TESTED_TABLE) --part 1/24 --release 2.16.0 --oracle $(TARGET)/oracle-2.16.0/bin
+
 test-makedb:
 	$(TESTED) usage --program $(TARGET)/debug/fleetblast
 	$(LIMITED) $(TESTED) makedb --program $(TARGET)/debug/fleetblast --quick
-	$(LIMITED) $(TESTED) kills --program $(TARGET)/debug/fleetblast --quick $(if $(MPI),--mpi) --count 4 --seed $(SAMPLE)
+
+# Two programs of six, which SAMPLE chooses. `make kills` kills all.
+PROGRAMS = blastp blastn psiblast blastx tblastn tblastx
+KILLED = $(foreach first,1 4,$(word $(shell expr $(SAMPLE) % 3 + $(first)),$(PROGRAMS)))
+TESTED_KILLS = $(TESTED) kills --program $(TARGET)/debug/fleetblast --quick $(if $(MPI),--mpi)
+test-kills:
+	set -e; for program in $(KILLED); do \
+	    $(LIMITED) $(TESTED_KILLS) --count 4 --seed $(SAMPLE) $$program; \
+	done
 
 ## difftest: the whole differential table
 difftest: tools
@@ -140,6 +153,13 @@ difftest-full: tools
 difftest-mpi: tools
 	$(DIFFTEST) table --quick --ranks
 	$(if $(MPI),$(DIFFTEST) table --quick --mpi,@echo "NOT TESTED: processes; this build is without MPI")
+
+## difftest-releases: the quick table with the rules of each later release, against its BLAST+ (needs Debian's apt-get)
+difftest-releases: tools
+	set -e; for release in 2.16.0 2.17.0; do \
+	    scripts/oracle-release.sh $$release $(TARGET)/oracle-$$release; \
+	    $(DIFFTEST) table --quick --release $$release --oracle $(TARGET)/oracle-$$release/bin; \
+	done
 
 ## difftest-resume: the quick table, each search interrupted and resumed
 difftest-resume: tools

@@ -11,6 +11,11 @@ pub use self::identifier::IdentifierError;
 pub use self::sign::TaxidSign;
 use crate::SequenceKind;
 
+/// Place in BLAST+'s source that the message about a missing list names, and that of later
+/// releases.
+const MISSING_LIST: &str = "\"c++/include/corelib/ncbidiag.hpp\", line 5694";
+const LATER_MISSING_LIST: &str = "\"./c++/src/corelib/ncbifile.cpp\", line 5754";
+
 /// An error in a BLAST database.
 ///
 /// `Display` gives the text that follows `BLAST Database error: ` on standard error. Where NCBI
@@ -434,14 +439,18 @@ pub enum DbError {
     ConflictingMemberBits,
     /// A list does not exist. BLAST+ ends with an uncaught exception.
     #[error(
-        "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line 5694: Error: \
+        "NCBI C++ Exception:\n    T0 {}: Error: \
          (CFileException::eMemoryMap) ncbi::CMemoryFileMap::CMemoryFileMap() - To be memory mapped the file must \
          exist: '{}'\n",
+        if *later_words { LATER_MISSING_LIST } else { MISSING_LIST },
         path.display()
     )]
     MissingList {
         /// Path of the list, as given.
         path: PathBuf,
+        /// Whether the message is that of later releases, which names another line of BLAST+'s
+        /// source.
+        later_words: bool,
     },
     /// A list of an alias does not exist, and BLAST+ reads this list with the volumes. These are
     /// lists of GIs and, in version 4, lists of identifiers.

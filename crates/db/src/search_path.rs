@@ -75,9 +75,9 @@ impl SearchPath {
     }
 
     /// Sets how OIDLIST in an alias is read. Later releases of BLAST+ count the sequences of such a
-    /// database, and find a list that is not beside the alias beside its first volume
-    /// (`CSeqDB_IdListValuesTest` and `CSeqDBAliasNode::ComputeMasks`, seqdbalias.cpp). Earlier ones
-    /// report the totals of the whole database. The default is false.
+    /// database, and look for a list that is not in the alias's directory in that of its first
+    /// volume (`CSeqDB_IdListValuesTest` and `CSeqDBAliasNode::ComputeMasks`, seqdbalias.cpp).
+    /// Earlier ones report the totals of the whole database. The default is false.
     #[must_use]
     pub fn counting_oid_lists(mut self, counts: bool) -> Self {
         self.counts_oid_lists = counts;

@@ -81,9 +81,13 @@ pub struct Release {
     pub has_database_metadata: bool,
     /// Whether the size of a database, and its metadata, include its files with metadata.
     pub counts_metadata_files: bool,
-    /// Whether sequences are counted where an alias has an OIDLIST, and a list that is not beside the
-    /// alias may be beside its first volume.
+    /// Whether sequences are counted where an alias has an OIDLIST, which may be in the directory
+    /// of the first volume instead of that of the alias.
     pub counts_oid_lists: bool,
+    /// Whether messages of exceptions name the source file that threw them, and not a header.
+    pub names_throwing_files: bool,
+    /// Number of lines that are no longer at the start of `ncbistr.cpp`, in messages that name it.
+    pub ncbistr_lines_removed: u32,
     /// Whether `makeblastdb` reads input that does not look like FASTA, with a warning.
     pub reads_doubtful_input: bool,
     /// Whether `blastdbcmd -tax_info` counts the sequences of a taxon.
@@ -152,6 +156,8 @@ impl Release {
         has_database_metadata: false,
         counts_metadata_files: false,
         counts_oid_lists: false,
+        names_throwing_files: false,
+        ncbistr_lines_removed: 0,
         reads_doubtful_input: false,
         counts_sequences_of_taxa: false,
     };
@@ -184,6 +190,7 @@ impl Release {
         logs_searches: false,
         requires_conffile: true,
         counts_oid_lists: true,
+        names_throwing_files: true,
         ..Self::V2_12_0
     };
 
@@ -201,6 +208,7 @@ impl Release {
         flags_may_have_values: false,
         has_headed_csv: true,
         counts_metadata_files: true,
+        ncbistr_lines_removed: 9,
         missing_database: MissingDatabase::NamedWithAdvice,
         ..Self::V2_16_0
     };

@@ -125,8 +125,8 @@ fn has_older(target: &Destination) -> bool {
 }
 
 fn request(options: &Options, out: &mut Output) -> Result<(), Error> {
-    let search = SearchPath::from_environment()?
-        .counting_oid_lists(options.release.counts_oid_lists);
+    let search =
+        SearchPath::from_environment()?.counting_oid_lists(options.release.counts_oid_lists);
     match &options.what {
         Operation::SearchPath => out.write(format!("{}\n", search.display_text()).as_bytes()),
         Operation::List(list) => list::write(list, options, out),

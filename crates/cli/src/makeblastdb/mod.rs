@@ -51,7 +51,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         .map_err(|e| refused(&e))?;
     let now = now();
     log.start(&options, &sink, &now.log);
-    let limit = size::limit(&options.max_file_size)?;
+    let limit = size::limit(&options.max_file_size, options.release)?;
     log.say(&format!("Maximum file size: {}", size::format_for_log(limit)));
     let taxids = match (options.taxid, &options.taxid_map) {
         (Some(0) | None, None) => TaxidSource::Unknown,

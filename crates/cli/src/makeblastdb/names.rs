@@ -59,8 +59,7 @@ pub(super) fn open_databases(
         DatabaseKind::Protein => SequenceKind::Protein,
         DatabaseKind::Nucleotide => SequenceKind::Nucleotide,
     };
-    let search =
-        SearchPath::from_environment()?.counting_oid_lists(release.counts_oid_lists);
+    let search = SearchPath::from_environment()?.counting_oid_lists(release.counts_oid_lists);
     Database::open_to_retrieve(names, kind, &search, None)
         .map_err(|error| compat::convert_error(release, error.into()))
 }

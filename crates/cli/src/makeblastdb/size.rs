@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_job::error::{Error, exit};
 use fleetblast_makedb as makedb;
+use fleetblast_stats::release::Release;
 
 use super::options_error;
 use crate::options::number::printable;
@@ -23,12 +24,17 @@ struct Fault {
 }
 
 /// Parses `-max_file_sz`, the largest size of a file in bytes.
-pub(super) fn limit(text: &OsStr) -> Result<u64, Error> {
+pub(super) fn limit(text: &OsStr, release: &Release) -> Result<u64, Error> {
     let bytes = text.as_bytes();
     let size = parse(bytes).map_err(|Fault { line, at }| {
         let text = text.to_string_lossy();
+        let file = match release.names_throwing_files {
+            true => "./c++/src/corelib/ncbistr.cpp",
+            false => "c++/include/corelib/ncbidiag.hpp",
+        };
+        let line = line - release.ncbistr_lines_removed;
         let message = format!(
-            "Error: NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: \
+            "Error: NCBI C++ Exception:\n    T0 \"{file}\", line {line}: \
              Error: (CStringException::eConvert) ncbi::NStr::StringToUInt8_DataSize() - Cannot \
              convert string '{text}' to Uint8 (m_Pos = {at})\n"
         );
@@ -58,7 +64,8 @@ fn parse(text: &[u8]) -> Result<u64, Fault> {
     let whole = digits(start);
     let mut end = start + whole;
     if whole == 0 {
-        return Err(Fault { line: 1631, at: start });
+        let line = if text.first() == Some(&b'-') { 1587 } else { 1631 };
+        return Err(Fault { line, at: start });
     }
     let mut fraction = 0;
     if text.get(end) == Some(&b'.') {
@@ -159,5 +166,22 @@ mod tests {
         assert_eq!(size("99999999999999999999"), None);
         assert_eq!(size(&"9".repeat(500)), None);
         assert_eq!(size(&format!("1.{}", "0".repeat(20))), Some(1));
+    }
+
+    /// The places are those that the three releases name.
+    #[test]
+    fn messages_name_the_places_of_the_release() {
+        let place = |text: &str, release| {
+            let message = limit(OsStr::new(text), release).expect_err("no size").message;
+            message.split('"').nth(1).expect("a file").to_owned()
+                + message.split('"').nth(2).expect("a line").split(':').next().expect("a line")
+        };
+        for (text, line) in [("-5", 1587), ("x", 1631), ("1XB", 1683), (&"9".repeat(20), 1759)] {
+            let header = format!("c++/include/corelib/ncbidiag.hpp, line {line}");
+            assert_eq!(place(text, &Release::V2_12_0), header);
+            let file = "./c++/src/corelib/ncbistr.cpp, line";
+            assert_eq!(place(text, &Release::V2_16_0), format!("{file} {line}"));
+            assert_eq!(place(text, &Release::V2_17_0), format!("{file} {}", line - 9));
+        }
     }
 }

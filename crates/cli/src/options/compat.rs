@@ -165,6 +165,10 @@ pub fn insert_release(release: &Release, given: &mut GivenOptions) {
     given.insert(COMPAT.name(), Value::Text(release.version.into()));
 }
 
+/// What later releases add to the message about a missing database.
+pub const MISSING_DATABASE_ADVICE: &str =
+    ". Please verify the spelling of the BLAST database and its molecule type.";
+
 /// Converts the error for a missing database to that of the release.
 pub fn convert_error(release: &Release, error: Error) -> Error {
     if error.kind != ErrorKind::MissingDatabase {
@@ -172,13 +176,9 @@ pub fn convert_error(release: &Release, error: Error) -> Error {
     }
     match release.missing_database {
         MissingDatabase::Named => error,
-        MissingDatabase::NamedWithAdvice => Error {
-            message: format!(
-                "{}. Please verify the spelling of the BLAST database and its molecule type.",
-                error.message
-            ),
-            ..error
-        },
+        MissingDatabase::NamedWithAdvice => {
+            Error { message: error.message + MISSING_DATABASE_ADVICE, ..error }
+        }
         MissingDatabase::Unmapped => Error {
             exit_code: exit::ENGINE,
             message: "BLAST Database error: Database memory map file error".to_owned(),

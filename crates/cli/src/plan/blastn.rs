@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use fleetblast_db::{Database, SearchPath, SequenceKind};
+use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
 use fleetblast_engine::params::{NucleotideParams, Params, Template, TemplateKind};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Citations};
@@ -10,12 +10,14 @@ use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::archive_options::{ArchiveRequest, OptionValue};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
+use fleetblast_stats::release::{MissingDatabase, Release};
 
 use super::archive::{self, SetOptions};
 use super::fleet::{OptionText, flag_value, number_value, option_text, text_value, word_value};
 use super::search::{SearchPlan, bad_filter, common, filter_words, unsupported_x_drop};
 use super::{ProcessEnvironment, SearchProgram, windowmasker};
 use crate::options::blastn::{BlastnOptions, SPEC, TASK, Task};
+use crate::options::compat;
 use crate::options::number::parse_int4;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::filtering::{self, NucleotideFilteringOptions};
@@ -93,12 +95,14 @@ impl SearchProgram for BlastnOptions {
         let (scoring, refusal) = self.scoring();
         let mut params = self.params(scoring, hitlist_size)?;
         self.check(&params)?;
-        let masker = windowmasker::read(&self.filtering);
+        let masker = windowmasker::read(&self.filtering, self.common.release);
         let refusal = masker.as_ref().err().cloned().or(refusal);
         params.window_masker = masker.ok().flatten();
         params.repeat_database = self.filtering.filtering_db.as_deref().map(to_text);
-        let delayed_option_error =
-            params.repeat_database.as_deref().and_then(missing_database_message).or(refusal);
+        let repeats = params.repeat_database.as_deref();
+        let delayed_option_error = repeats
+            .and_then(|name| missing_database_message(name, self.common.release))
+            .or(refusal);
         let most = (params.chunk - BELOW_CHUNK) as i32;
         Ok(SearchPlan {
             params: Params::Nucleotide(params),
@@ -436,10 +440,14 @@ impl BlastnOptions {
 }
 
 /// Returns BLAST+'s message about each query if a database of repeats cannot be opened.
-fn missing_database_message(database: &str) -> Option<String> {
+fn missing_database_message(database: &str, release: &Release) -> Option<String> {
     let search = SearchPath::from_environment();
     let opened = search.and_then(|path| Database::open(database, SequenceKind::Nucleotide, &path));
-    opened.err().map(|error| format!("Warning: {error}"))
+    let error = opened.err()?;
+    let has_advice = matches!(error, DbError::NotFound { .. })
+        && release.missing_database == MissingDatabase::NamedWithAdvice;
+    let advice = if has_advice { compat::MISSING_DATABASE_ADVICE } else { "" };
+    Some(format!("Warning: {error}{advice}"))
 }
 
 /// Parses the parameters of DUST from `-dust`. Values out of range mean the default.

@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use fleetblast_db::restrict::list::{self, ListError, SeqIdList};
 use fleetblast_db::restrict::{ListEntries, Restriction};
@@ -61,9 +62,9 @@ pub fn restriction(
         }))
     };
     let (ids, negative) = if let Some((name, negative)) = given(&lists.gis, &lists.negative_gis) {
-        (ListEntries::Gis(read(&name, &search, list::parse_gis)?), negative)
+        (ListEntries::Gis(read(&name, &search, release, list::parse_gis)?), negative)
     } else if let Some((name, negative)) = given(&lists.seqids, &lists.negative_seqids) {
-        (ListEntries::Sequences(read(&name, &search, SeqIdList::parse)?), negative)
+        (ListEntries::Sequences(read(&name, &search, release, SeqIdList::parse)?), negative)
     } else if let Some((text, negative)) = given(&lists.taxids, &lists.negative_taxids) {
         (expanded(text.as_bytes(), b",")?, negative)
     } else if let Some((name, negative)) = given(&lists.taxid_file, &lists.negative_taxid_file) {
@@ -89,13 +90,15 @@ fn taxids(text: &[u8], separators: &[u8]) -> Result<Vec<i32>, Error> {
 fn read<T>(
     name: &OsStr,
     search: &SearchPath,
+    release: &Release,
     parse: impl Fn(&[u8]) -> Result<T, ListError>,
 ) -> Result<T, Error> {
     let name = to_text(name);
     let (path, contents) = list::find_and_read(&name, search).map_err(|error| match error {
         // BLAST+ does not print the name of the list.
         DbError::MissingList { .. } => {
-            let error = DbError::MissingList { path: Default::default() };
+            let later_words = release.expands_taxa;
+            let error = DbError::MissingList { path: PathBuf::new(), later_words };
             let advice = format!("\n(list {name} was not found; check the name)");
             Error::new(error.exit_code(), error.stderr_line() + &advice)
         }

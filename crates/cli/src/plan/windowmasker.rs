@@ -10,6 +10,7 @@ use fleetblast_engine::params::WindowMasker;
 use fleetblast_job::error::Error;
 use fleetblast_seq::input::read_whole_file;
 use fleetblast_seq::windowmasker::UnitCounts;
+use fleetblast_stats::release::Release;
 
 use crate::options::search::filtering::NucleotideFilteringOptions;
 use crate::options::typed::to_text;
@@ -20,11 +21,16 @@ const DIRECTORIES: &str = "WINDOW_MASKER_PATH";
 const SECTION: &str = "WINDOW_MASKER";
 /// Name of the file of counts in the directory of a taxid.
 const COUNTS: &str = "wmasker.obinary";
-/// BLAST+'s message about each query if there are no counts of a taxid
-/// (`Blast_FindWindowMaskerLocTaxId`, winmask_filter.cpp).
-const NONE: &str = "Warning: NCBI C++ Exception:
-    T0 \"c++/include/corelib/ncbidiag.hpp\", line 170: Error: (Exception::open failed) ncbi::CSeqMaskerIstatFactory::DiscoverStatType() - could not open \n    \
-    T0 \"c++/include/corelib/ncbidiag.hpp\", line 270: Error: (Exception::creation failure) ncbi::CSeqMaskerIstatFactory::create() - could not create a unit counts container\n";
+/// Places in BLAST+'s source that its message about missing counts names, and those of later
+/// releases.
+const PLACES: [&str; 2] = [
+    "\"c++/include/corelib/ncbidiag.hpp\", line 170",
+    "\"c++/include/corelib/ncbidiag.hpp\", line 270",
+];
+const LATER_PLACES: [&str; 2] = [
+    "\"./c++/src/algo/winmask/seq_masker_istat_factory.cpp\", line 171",
+    "\"./c++/src/algo/winmask/seq_masker_istat_factory.cpp\", line 358",
+];
 
 /// Checks the options that name a file of counts (`CFilteringArgs`, blast_args.cpp).
 ///
@@ -56,15 +62,31 @@ pub fn check(options: &NucleotideFilteringOptions) -> Result<(), Error> {
     Ok(())
 }
 
+/// Returns BLAST+'s message about each query if there are no counts of a taxid
+/// (`Blast_FindWindowMaskerLocTaxId`, winmask_filter.cpp).
+fn no_counts_message(release: &Release) -> String {
+    let [open, create] = if release.names_throwing_files { LATER_PLACES } else { PLACES };
+    format!(
+        "Warning: NCBI C++ Exception:\n    \
+         T0 {open}: Error: (Exception::open failed) \
+         ncbi::CSeqMaskerIstatFactory::DiscoverStatType() - could not open \n    \
+         T0 {create}: Error: (Exception::creation failure) \
+         ncbi::CSeqMaskerIstatFactory::create() - could not create a unit counts container\n"
+    )
+}
+
 /// Reads the file of counts, if an option names one. If it cannot be used, returns BLAST+'s message
 /// for each query.
-pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>, String> {
+pub fn read(
+    options: &NucleotideFilteringOptions,
+    release: &Release,
+) -> Result<Option<WindowMasker>, String> {
     let (path, name) = match (&options.window_masker_db, options.window_masker_taxid) {
         (Some(path), _) => (Some(PathBuf::from(path)), format!("W -d {}", to_text(path))),
         (None, Some(taxid)) if taxid != 0 => (of_taxid(taxid), format!("W -t {taxid}")),
         (None, _) => return Ok(None),
     };
-    let path = path.ok_or(NONE)?;
+    let path = path.ok_or_else(|| no_counts_message(release))?;
     let unusable = |fault: &dyn std::fmt::Display| {
         format!("Warning: could not use the counts in {}: {fault}", path.display())
     };

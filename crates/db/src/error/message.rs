@@ -24,12 +24,13 @@ impl DbError {
         }
     }
 
-    /// Converts an error about unknown taxids to the words of later releases. They name the
-    /// databases.
+    /// Converts an error to the words of later releases. Those about unknown taxids name the
+    /// databases; exceptions name another line of BLAST+'s source.
     #[must_use]
     pub fn in_later_words(self) -> Self {
         match self {
             Self::NoSuchTaxids { databases, .. } => Self::NoSuchTaxidsInDatabases { databases },
+            Self::MissingList { path, .. } => Self::MissingList { path, later_words: true },
             error => error,
         }
     }
@@ -73,7 +74,7 @@ impl DbError {
             Self::LmdbVolumeMismatch { path, .. } => {
                 Some(format!("file ({}) belongs to other volumes; {AGAIN}", path.display()))
             }
-            Self::MissingList { path } => {
+            Self::MissingList { path, .. } => {
                 Some(format!("list ({}) does not exist; check the name", path.display()))
             }
             Self::InvalidIdentifier(error) => error.detail(),

@@ -403,7 +403,7 @@ impl<'a> ListEvaluation<'a> {
         }
         // BLAST+ reads these lists with the volumes, and reports other errors there.
         let set = Arc::new(read(file).map_err(|error| match error {
-            DbError::MissingList { path } => DbError::MissingVolumeList { path },
+            DbError::MissingList { path, .. } => DbError::MissingVolumeList { path },
             error => error,
         })?);
         Ok(AliasList { set, gis: HashMap::new(), keys: HashMap::new() })

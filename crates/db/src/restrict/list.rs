@@ -293,7 +293,8 @@ pub fn parse_typed_taxids(text: &[u8], separators: &[u8]) -> Option<Vec<i32>> {
 /// [`DbError::MissingList`] if there is no such file; [`DbError::Io`] if it cannot be read.
 pub fn find_and_read(name: &str, search: &SearchPath) -> Result<(PathBuf, Vec<u8>), DbError> {
     let found = search.find_file(name.as_bytes());
-    let found = found.ok_or_else(|| DbError::MissingList { path: name.into() })?;
+    let found =
+        found.ok_or_else(|| DbError::MissingList { path: name.into(), later_words: false })?;
     let file = PathBuf::from(path::os_str(&found));
     let contents = read_list_file(&file)?;
     Ok((file, contents))
@@ -302,7 +303,7 @@ pub fn find_and_read(name: &str, search: &SearchPath) -> Result<(PathBuf, Vec<u8
 /// Reads the file of a list. A path that is not a regular file counts as missing, since reading it
 /// might never end.
 pub(super) fn read_list_file(file: &Path) -> Result<Vec<u8>, DbError> {
-    let missing = || DbError::MissingList { path: file.into() };
+    let missing = || DbError::MissingList { path: file.into(), later_words: false };
     match std::fs::metadata(file) {
         Ok(found) if !found.is_file() => return Err(missing()),
         _ => {}
