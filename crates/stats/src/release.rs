@@ -33,7 +33,8 @@ pub struct Release {
     /// Whether the task blastp-fast with BLOSUM62 drops ungapped HSPs by the scores of their
     /// chains.
     pub filters_chains: bool,
-    /// Whether the subjects of a query are ordered after filters removed HSPs, and not before.
+    /// Whether the subjects of a query are ordered after `-qcov_hsp_perc` removed HSPs, and not
+    /// before.
     pub filters_before_order: bool,
     /// Whether alignments have common ends only in the same frame of the subject.
     pub common_ends_have_frames: bool,

@@ -7,7 +7,7 @@ use crate::filters::{
     WrittenQuery, by_evalue, compare_final_hits, final_filter, query_coverage, subject_best_hit,
 };
 use crate::hits::{CandidateHit, HitKey, PrelimHit, SubjectHit};
-use crate::order::compare_in_result_heap;
+use crate::order::{compare_hits, compare_in_result_heap};
 use crate::params::{HspFilter, Method, Params};
 
 /// Factor by which a preliminary e-value may exceed the inclusion threshold before its hit is no
@@ -295,17 +295,13 @@ impl Rules {
             hits.truncate(self.hitlist_size);
         }
         let mut hits = final_filter(hits, self.filter, query, self.capacity);
-        let trim = |hits: &mut Vec<SubjectHit>| {
-            hits.iter_mut().for_each(|hit| self.trim(hit, query));
-            hits.retain(|hit| !hit.alignments.is_empty());
-        };
-        if self.filters_before_order {
-            trim(&mut hits);
-        }
         hits.sort_by(compare_final_hits);
-        if !self.filters_before_order {
-            trim(&mut hits);
+        let trimmed = hits.into_iter().map(|mut hit| (self.trim(&mut hit, query), hit));
+        let mut trimmed: Vec<_> = trimmed.filter_map(|(key, hit)| Some((key?, hit))).collect();
+        if self.filters_before_order {
+            trimmed.sort_by(|(a, _), (b, _)| compare_hits(a, b));
         }
+        let mut hits: Vec<_> = trimmed.into_iter().map(|(_, hit)| hit).collect();
         hits.truncate(self.hitlist_size);
         for hit in &mut hits {
             // An alignment whose score rounds to 0 is not reported (`s_BlastHSP2SeqAlign`,
@@ -318,20 +314,29 @@ impl Rules {
     }
 
     /// Applies `-max_hsps`, `-qcov_hsp_perc`, `-subject_besthit`, in this order
-    /// (`s_FilterBlastResults`, `blast_traceback.c`).
-    fn trim(&self, hit: &mut SubjectHit, query: WrittenQuery) {
+    /// (`s_FilterBlastResults`, `blast_traceback.c`). Returns the key by which releases that filter
+    /// first order the subject, or `None` if no alignment is left. Its e-value is that of all
+    /// alignments, unless `-qcov_hsp_perc` removes one: only then BLAST+ computes it again.
+    fn trim(&self, hit: &mut SubjectHit, query: WrittenQuery) -> Option<HitKey> {
+        let key = |hit: &SubjectHit| HitKey::of_alignments(hit.oid, &hit.alignments);
+        let mut evalue = key(hit)?.evalue;
         if let Some(limit) = self.max_hsps {
             hit.alignments.truncate(limit);
         }
         if self.qcov_hsp_perc > 0.0 {
+            let count = hit.alignments.len();
             hit.alignments.retain(|a| {
                 let length = query.context_length(a);
                 query_coverage(a.query.start, a.query.end, length) >= self.qcov_hsp_perc
             });
+            if hit.alignments.len() < count {
+                evalue = key(hit)?.evalue;
+            }
         }
         if self.subject_besthit {
             subject_best_hit(&mut hit.alignments, query);
         }
+        Some(HitKey { evalue, ..key(hit)? })
     }
 }
 

@@ -199,3 +199,26 @@ fn what_is_not_reported_takes_a_place() {
     selector.offer(0, candidate(3, 1e-7, 30, 0));
     assert_eq!(oids(&selector.finish()[0]), [2]);
 }
+
+/// Later releases order subjects after the last filters, but `-max_hsps` keeps the e-value of an
+/// alignment that it removes. Linked HSPs may have a lower one than the first.
+#[test]
+fn removed_alignments_still_order_subjects() {
+    let hit = |oid, evalues: [f64; 2]| {
+        let [first, second] = evalues;
+        let alignments = vec![alignment(60, first, 0..50), alignment(50, second, 60..90)];
+        SubjectHit { oid, alignments }
+    };
+    let hits = || vec![hit(1, [3.0, 1.0]), hit(2, [2.0, 2.0])];
+    let query = WrittenQuery { length: 100, contexts: QueryContexts::Protein };
+    let order = |max_hsps, qcov_hsp_perc, filters_before_order| {
+        let rules = selector(10, 1).rules;
+        let rules = Rules { max_hsps, qcov_hsp_perc, filters_before_order, ..rules };
+        oids(&rules.finish(hits(), query, false))
+    };
+    for filters_before_order in [false, true] {
+        assert_eq!(order(Some(1), 0.0, filters_before_order), [1, 2]);
+    }
+    assert_eq!(order(None, 40.0, false), [1, 2]);
+    assert_eq!(order(None, 40.0, true), [2, 1]);
+}
