@@ -116,6 +116,10 @@ enum Work {
     Search(fn(&GivenOptions) -> Box<dyn SearchProgram>),
     /// A command that each process runs independently.
     Alone(fn(&GivenOptions) -> Result<(), Error>),
+    /// The same for a command whose output can go to the file of `-logfile`: its messages do not.
+    Logging(fn(&GivenOptions) -> Result<(), Error>),
+    /// The same for a command that prints its usage before the error of a file.
+    ReportingUsage(fn(&GivenOptions) -> Result<(), Error>),
     /// A command that all processes started together run.
     Together(fn(&GivenOptions, &Refuse) -> Result<(), Error>),
     /// A command that all processes started together run; the words are another command, after two
@@ -127,11 +131,11 @@ enum Work {
 const OTHER_COMMANDS: [Command; 18] = [
     Command { program: BLAST_FORMATTER, run: Work::Alone(blast_formatter::run) },
     Command { program: BLASTDB_ALIASTOOL, run: Work::Alone(blastdb_aliastool::run) },
-    Command { program: BLASTDBCHECK, run: Work::Alone(blastdbcheck::run) },
+    Command { program: BLASTDBCHECK, run: Work::Logging(blastdbcheck::run) },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
     Command { program: SEGMASKER, run: Work::Alone(masker::segmasker) },
-    Command { program: DUSTMASKER, run: Work::Alone(masker::dustmasker) },
+    Command { program: DUSTMASKER, run: Work::ReportingUsage(masker::dustmasker) },
     Command { program: CONVERT2BLASTMASK, run: Work::Alone(masker::convert2blastmask) },
     Command { program: EXPAND, run: Work::Together(expand::run) },
     Command { program: RECEIVE, run: Work::Alone(receive::run) },
@@ -214,14 +218,15 @@ fn ended(end: Result<(), Error>) -> ExitCode {
 enum Action {
     /// Print a text.
     Print(String),
-    /// Run a command with these options; the words are another command, after two dashes.
-    Run(&'static Command, GivenOptions, Vec<OsString>),
+    /// Run a command, called by this name, with these options; the words are another command, after
+    /// two dashes.
+    Run(&'static Command, ProgramName, GivenOptions, Vec<OsString>),
 }
 
 fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
     let aside = |reason| Err(fleetblast_job::announce_refusal(reason, &complain));
     match decide(arguments) {
-        Ok(Action::Run(command, given, wrapped)) => {
+        Ok(Action::Run(command, name, given, wrapped)) => {
             if let Err(error) = check_configuration(&command.program) {
                 return aside(error);
             }
@@ -243,6 +248,12 @@ fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
                 Work::Together(run) => run(&given, &aside),
                 Work::Wrapping(run) => run(&given, &wrapped, &aside),
                 Work::Alone(run) => run(&given),
+                Work::Logging(run) => {
+                    logfile::restore();
+                    run(&given)
+                }
+                Work::ReportingUsage(run) => run(&given)
+                    .map_err(|error| parse::convert_file_error(&command.program, name, error)),
             }
         }
         Ok(Action::Print(text)) if is_first_process() => print(&text),
@@ -395,7 +406,7 @@ fn parse(
             if let Some(release) = release {
                 compat::insert_release(release, &mut given);
             }
-            Ok(Action::Run(command, given, wrapped))
+            Ok(Action::Run(command, name, given, wrapped))
         }
     }
 }

@@ -304,6 +304,18 @@ pub enum DbError {
         /// Description of the error.
         problem: &'static str,
     },
+    /// A volume has masks of several algorithms with the same description.
+    #[error(
+        "Error: volume ({}) mask data has duplicates value ({})",
+        volume.display(),
+        String::from_utf8_lossy(description)
+    )]
+    DuplicateMaskAlgorithm {
+        /// The volume.
+        volume: PathBuf,
+        /// The description that occurs twice.
+        description: Vec<u8>,
+    },
     /// An identifier was looked up in a version-5 database without identifiers.
     #[error("DB contains no accession info.")]
     MissingAccessionTable,
@@ -453,7 +465,7 @@ pub enum DbError {
         later_words: bool,
     },
     /// A list of an alias does not exist, and BLAST+ reads this list with the volumes. These are
-    /// lists of GIs and, in version 4, lists of identifiers.
+    /// lists of OIDs, lists of GIs and, in version 4, lists of identifiers.
     #[error("Cannot memory map {}.", path.display())]
     MissingVolumeList {
         /// Path of the missing list.

@@ -19,14 +19,15 @@ const LOOKED_UP: usize = 37;
 /// Number of genome sequences in the databases.
 const GENOMES: usize = 300;
 
-/// For each database: name, FASTA file, and options of makeblastdb.
-const DATABASES: [(&str, &str, &str); 13] = [
+/// For each database: name, FASTA file or earlier database, and options of makeblastdb.
+const DATABASES: [(&str, &str, &str); 14] = [
     ("p4", "protein", "-dbtype prot -blastdb_version 4"),
     ("p5", "protein", "-dbtype prot"),
     ("pp4", "protein", "-dbtype prot -blastdb_version 4 -parse_seqids -hash_index"),
     ("pp5", "protein", "-dbtype prot -parse_seqids -taxid 9606"),
     ("pv5", "protein", "-dbtype prot -parse_seqids -max_file_sz 500KB"),
     ("pm5", "protein", "-dbtype prot -parse_seqids -mask_data db/protein.mask"),
+    ("pd5", "pm5", "-dbtype prot -parse_seqids -input_type blastdb -mask_data db/protein.mask"),
     ("n4", "genome", "-dbtype nucl -blastdb_version 4"),
     ("n5", "genome", "-dbtype nucl"),
     ("np4", "genome", "-dbtype nucl -blastdb_version 4 -parse_seqids"),
@@ -109,7 +110,9 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
         must_run(program, &words(&line, "").map_err(Error::Usage)?, dir)?;
     }
     for (name, input, arguments) in DATABASES {
-        let line = format!("-in db/{input}.fa -title {name} -out db/{name} {arguments}");
+        let fasta = db.join(format!("{input}.fa"));
+        let input = if fasta.exists() { format!("{input}.fa") } else { input.to_owned() };
+        let line = format!("-in db/{input} -title {name} -out db/{name} {arguments}");
         must_run("makeblastdb", &words(&line, "").map_err(Error::Usage)?, dir)?;
     }
     write(&made, sign.as_bytes())

@@ -188,4 +188,26 @@ pub struct SubjectHit {
     pub oid: u32,
     /// Final alignments in printing order; never empty.
     pub alignments: Vec<Alignment>,
+    /// Hits of later subjects that a report shows together with this one, because they have the
+    /// same identifier. Empty outside reports.
+    pub joined: Vec<SubjectHit>,
+}
+
+impl SubjectHit {
+    /// Creates the hit of one subject.
+    pub fn new(oid: u32, alignments: Vec<Alignment>) -> SubjectHit {
+        SubjectHit { oid, alignments, joined: Vec::new() }
+    }
+
+    /// Iterates over the alignments of this hit and of those that are joined to it, each with the
+    /// OID of its subject.
+    pub fn all_alignments(&self) -> impl Iterator<Item = (u32, &Alignment)> + Clone {
+        let hits = std::iter::once(self).chain(&self.joined);
+        hits.flat_map(|hit| hit.alignments.iter().map(|alignment| (hit.oid, alignment)))
+    }
+
+    /// Returns the number of alignments of this hit and of those that are joined to it.
+    pub fn alignment_count(&self) -> usize {
+        self.all_alignments().count()
+    }
 }

@@ -141,8 +141,9 @@ impl DatabaseBuilder {
         }
     }
 
-    /// Adds a sequence. Its number in the volume completes the header and the string index.
-    pub(crate) fn add(&mut self, new: &NewSequence<'_>) -> Result<(), MakedbError> {
+    /// Adds a sequence. Its number in the volume completes the header and the string index. Returns
+    /// whether it begins a volume.
+    pub(crate) fn add(&mut self, new: &NewSequence<'_>) -> Result<bool, MakedbError> {
         if let Some(why) = self.refused.take() {
             return Err(why);
         }
@@ -199,7 +200,7 @@ impl DatabaseBuilder {
             taxids.add(new.taxids, number)?;
         }
         self.count += 1;
-        Ok(())
+        Ok(fresh)
     }
 
     /// Completes the header and the lines of the string index with the number of the sequence in

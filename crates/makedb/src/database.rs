@@ -57,7 +57,8 @@ impl DatabaseBuilder {
             masks,
             has_taxid,
             has_found_mask,
-        })
+        })?;
+        Ok(())
     }
 }
 

@@ -202,8 +202,14 @@ impl Writer<'_> {
                 entry.bad_characters.iter().for_each(|bad| report(InputEvent::BadCharacter(bad)));
                 self.report_late(report);
                 let masks = self.builder.options().masks.ranges_of(&names);
-                self.builder.add(&block.sequence(&entry, masks))?;
-                self.late_reports = entry.bad_characters;
+                let sequence = block.sequence(&entry, masks);
+                // BLAST+ encodes the header again for the number in a new volume.
+                let is_numbered = sequence.ordinal_offset.is_some();
+                let is_encoded_again = self.builder.add(&sequence)? && is_numbered;
+                self.late_reports.clone_from(&entry.bad_characters);
+                if is_encoded_again {
+                    self.late_reports.extend(entry.bad_characters);
+                }
                 Ok(())
             }
             EncodingOutcome::NoResidues(id) => {

@@ -320,7 +320,7 @@ pub fn decode(
             }
             // A hit without alignments is never encoded, so it is refused. Otherwise a few bytes
             // could stand for very many hits.
-            (!alignments.is_empty()).then(|| hits.push(SubjectHit { oid, alignments }))?;
+            (!alignments.is_empty()).then(|| hits.push(SubjectHit::new(oid, alignments)))?;
         }
         all.push(hits);
     }

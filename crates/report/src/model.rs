@@ -38,13 +38,28 @@ pub trait SubjectSource {
     /// Returns the length of subject `oid` and its searched range.
     fn extent(&self, oid: u32) -> SearchedExtent;
 
-    /// Returns the letters `read` (0-based, half-open) of `frame` of the whole subject `oid`,
-    /// independent of `-subject_loc`. They are NCBIstdaa codes, or blastna codes if `frame` is a
-    /// strand. `None` if the subject has no such letters.
+    /// Whether several databases can have sequences of the same identifier. BLAST+ finds the
+    /// sequence that it shows for a hit by identifier, and so shows that of the first database.
+    fn shares_identifiers(&self) -> bool {
+        false
+    }
+
+    /// Returns the length of the sequence that reports show for subject `oid`.
+    fn shown_length(&self, oid: u32) -> u32 {
+        self.extent(oid).length
+    }
+
+    /// Returns the letters that reports show for `read` (0-based, half-open) of `frame` of the
+    /// whole subject `oid`, independent of `-subject_loc`. They are NCBIstdaa codes, or blastna
+    /// codes if `frame` is a strand. `None` if the subject has no such letters.
+    ///
+    /// If [identifiers are shared](Self::shares_identifiers), the shown sequence can be shorter.
+    /// Letters beyond its end are gaps; on the minus strand all letters are, if any is beyond it.
     fn report_letters(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>>;
 
     /// Returns the letters in which identical letters are counted, for the same arguments as
-    /// [`report_letters`](Self::report_letters). By default they are those of `report_letters`.
+    /// [`report_letters`](Self::report_letters), in the searched sequence. By default they are
+    /// those of `report_letters`.
     fn letters_for_identities(
         &self,
         oid: u32,
@@ -55,7 +70,7 @@ pub trait SubjectSource {
         self.report_letters(oid, frame, read)
     }
 
-    /// Returns the subject's definition lines, at least one.
+    /// Returns the definition lines that reports show for the subject, at least one.
     ///
     /// A FASTA subject has one: its title as read, and the identifier `lcl|Subject_N` (N counts
     /// from 1), or the parsed identifiers with `-parse_deflines`.

@@ -105,6 +105,13 @@ pub struct Description {
     pub scientific_name: Option<Vec<u8>>,
 }
 
+/// Returns the identifier by which BLAST+ names a subject in alignments: a gi, or else the first
+/// one (`GetSequenceLengthAndId`, blast_seqinfosrc_aux.cpp). `None` if there is none.
+pub fn alignment_id(deflines: &[Defline]) -> Option<&SeqId> {
+    let mut ids = deflines.iter().flat_map(|line| &line.ids);
+    ids.clone().find(|id| matches!(id, SeqId::Gi(_))).or_else(|| ids.next())
+}
+
 fn defined(definition: Vec<u8>) -> Vec<u8> {
     if definition.is_empty() { b"No definition line".to_vec() } else { definition }
 }
@@ -176,10 +183,9 @@ impl SubjectNames {
         self.deflines.iter().flat_map(|line| &line.ids)
     }
 
-    /// Returns the identifier by which BLAST+ names the subject in alignments: a gi, or else the
-    /// first one (`GetSequenceLengthAndId`, blast_seqinfosrc_aux.cpp). `None` if there is none.
+    /// Returns the [identifier](alignment_id) by which BLAST+ names the subject in alignments.
     pub fn alignment_id(&self) -> Option<&SeqId> {
-        self.ids().find(|id| matches!(id, SeqId::Gi(_))).or_else(|| self.ids().next())
+        alignment_id(&self.deflines)
     }
 
     /// Returns the identifiers that archives list for a subject of a restricted search

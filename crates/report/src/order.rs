@@ -48,20 +48,19 @@ impl SubjectScores {
         let alignments = sort_alignments(setup, query, source, hit)?;
         let mut scores = Self {
             bit_score: 0.0,
-            total_bit_score: hit.alignments.iter().map(|alignment| alignment.bit_score).sum(),
+            total_bit_score: hit.all_alignments().map(|(_, alignment)| alignment.bit_score).sum(),
             evalue: 0.0,
-            linked_set_size: alignments.first().map_or(1, |alignment| alignment.linked),
+            linked_set_size: alignments.first().map_or(1, |(_, alignment)| alignment.linked),
             // BLAST+ sorts subjects before their alignments.
             first_evalue: hit.alignments.first().map_or(0.0, sorted_evalue),
             percent_identity: 100.0,
             covered_residues: covered_residues(query, source, hit)?,
         };
-        for &alignment in &alignments {
+        for &(oid, alignment) in &alignments {
             if alignment.bit_score > scores.bit_score {
                 scores.bit_score = alignment.bit_score;
                 scores.evalue = alignment.evalue;
-                let identities =
-                    count_matches(setup, query, source, hit.oid, alignment)?.identities;
+                let identities = count_matches(setup, query, source, oid, alignment)?.identities;
                 let columns = columns(alignment) * program::bases_per_column(setup.params);
                 scores.percent_identity = if identities == columns {
                     100.0
@@ -74,6 +73,9 @@ impl SubjectScores {
     }
 }
 
+/// An alignment and the OID of its subject.
+pub type SubjectAlignment<'h> = (u32, &'h Alignment);
+
 /// Returns the alignments of a subject in the order in which the report prints them.
 ///
 /// # Errors
@@ -83,17 +85,17 @@ pub fn sort_alignments<'h>(
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &'h SubjectHit,
-) -> Result<Vec<&'h Alignment>, ReportError> {
-    let mut alignments: Vec<_> = hit.alignments.iter().collect();
-    let positions = |alignment: &Alignment| {
-        AlignmentPositions::from_alignment(query, source, hit.oid, alignment)
+) -> Result<Vec<SubjectAlignment<'h>>, ReportError> {
+    let mut alignments: Vec<_> = hit.all_alignments().collect();
+    let positions = |(oid, alignment): SubjectAlignment| {
+        AlignmentPositions::from_alignment(query, source, oid, alignment)
     };
     // When BLAST+ compares subjects by score or identity, it also sorts their alignments as a side
     // effect.
     match setup.output.hit_order {
         Some(HitOrder::BitScore) if query.hit_count > 1 => by_score(&mut alignments),
         Some(HitOrder::Identity) if query.hit_count > 1 => {
-            by_identity(setup, query, source, hit.oid, &mut alignments)?;
+            by_identity(setup, query, source, &mut alignments)?;
         }
         _ => {}
     }
@@ -103,7 +105,7 @@ pub fn sort_alignments<'h>(
         HspOrder::QueryStart => {
             by_start(&mut alignments, |a| Ok(positions(a)?.query.sequence_range.start))?
         }
-        HspOrder::Identity => by_identity(setup, query, source, hit.oid, &mut alignments)?,
+        HspOrder::Identity => by_identity(setup, query, source, &mut alignments)?,
         HspOrder::SubjectStart => {
             by_start(&mut alignments, |a| Ok(positions(a)?.subject.sequence_range.start))?
         }
@@ -116,20 +118,20 @@ fn sorted_evalue(alignment: &Alignment) -> f64 {
     number::stored_evalue(alignment.evalue)
 }
 
-fn by_score(alignments: &mut [&Alignment]) {
-    alignments.sort_by(|a, b| b.bit_score.total_cmp(&a.bit_score));
+fn by_score(alignments: &mut [SubjectAlignment]) {
+    alignments.sort_by(|(_, a), (_, b)| b.bit_score.total_cmp(&a.bit_score));
 }
 
 /// Sorts alignments by position, then by e-value. `start` returns the lowest position of an
 /// alignment in the query or in the subject.
 fn by_start(
-    alignments: &mut Vec<&Alignment>,
-    start: impl Fn(&Alignment) -> Result<u32, ReportError>,
+    alignments: &mut Vec<SubjectAlignment>,
+    start: impl Fn(SubjectAlignment) -> Result<u32, ReportError>,
 ) -> Result<(), ReportError> {
     let starts = alignments.iter().map(|&alignment| Ok((start(alignment)?, alignment)));
     let mut starts: Vec<_> = starts.collect::<Result<_, ReportError>>()?;
     starts.sort_by(|a, b| {
-        a.0.cmp(&b.0).then_with(|| sorted_evalue(a.1).total_cmp(&sorted_evalue(b.1)))
+        a.0.cmp(&b.0).then_with(|| sorted_evalue(a.1.1).total_cmp(&sorted_evalue(b.1.1)))
     });
     *alignments = starts.into_iter().map(|(_, alignment)| alignment).collect();
     Ok(())
@@ -139,19 +141,18 @@ fn by_identity(
     setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,
-    oid: u32,
-    alignments: &mut Vec<&Alignment>,
+    alignments: &mut Vec<SubjectAlignment>,
 ) -> Result<(), ReportError> {
-    let shares = alignments.iter().map(|&alignment| {
+    let shares = alignments.iter().map(|&(oid, alignment)| {
         let identities = count_matches(setup, query, source, oid, alignment)?.identities;
-        Ok((identities as f64 / columns(alignment) as f64, alignment))
+        Ok((identities as f64 / columns(alignment) as f64, (oid, alignment)))
     });
     let mut shares: Vec<_> = shares.collect::<Result<_, ReportError>>()?;
     list_sort(&mut shares, |a, b| {
         if a.0 > 0.0 && b.0 > 0.0 && a.0 != b.0 {
             a.0 > b.0
         } else {
-            sorted_evalue(a.1) < sorted_evalue(b.1)
+            sorted_evalue(a.1.1) < sorted_evalue(b.1.1)
         }
     });
     *alignments = shares.into_iter().map(|(_, alignment)| alignment).collect();
@@ -225,8 +226,8 @@ pub struct Matches {
     pub positives: usize,
 }
 
-/// Counts the matching columns of an alignment; `O` counts as `X`. [`program::identity_count`]
-/// selects the masks and the genetic code of the letters.
+/// Counts the matching columns of an alignment; `O` counts as `X`. The program
+/// of the search selects the masks and the genetic code of the letters.
 ///
 /// # Errors
 /// If the alignment does not fit its sequences.
@@ -281,9 +282,8 @@ pub fn covered_residues(
     hit: &SubjectHit,
 ) -> Result<usize, ReportError> {
     let positions = hit
-        .alignments
-        .iter()
-        .map(|a| AlignmentPositions::from_alignment(query, source, hit.oid, a));
+        .all_alignments()
+        .map(|(oid, a)| AlignmentPositions::from_alignment(query, source, oid, a));
     let ranges = positions.map(|positions| Ok(positions?.query.sequence_range));
     let mut ranges: Vec<Range<u32>> = ranges.collect::<Result<_, ReportError>>()?;
     ranges.sort_by_key(|range| range.start);
@@ -332,9 +332,9 @@ mod tests {
             positives: None,
         };
         let found = [of(1e-181, 5), of(1e-200, 5), of(1e-150, 5), of(1e-160, 5), of(1.0, 2)];
-        let mut alignments: Vec<_> = found.iter().collect();
-        by_start(&mut alignments, |a| Ok(a.query.start)).unwrap();
-        let evalues: Vec<_> = alignments.iter().map(|a| a.evalue).collect();
+        let mut alignments: Vec<_> = found.iter().map(|alignment| (0, alignment)).collect();
+        by_start(&mut alignments, |(_, a)| Ok(a.query.start)).unwrap();
+        let evalues: Vec<_> = alignments.iter().map(|(_, a)| a.evalue).collect();
         assert_eq!(evalues, [1.0, 1e-181, 1e-200, 1e-160, 1e-150]);
     }
 

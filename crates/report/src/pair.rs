@@ -1,9 +1,11 @@
 //! Lays out an alignment as two rows of letters, and counts its columns.
 
+use std::borrow::Cow;
 use std::iter;
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Alignment, Edit, EditOp};
+use fleetblast_seq::frame::Frame;
 use serde::{Deserialize, Serialize};
 
 use crate::alignment_positions::{self, AlignmentPositions};
@@ -37,6 +39,24 @@ pub struct AlignmentRows {
     pub gap_opens: usize,
 }
 
+/// Returns the subject's letters of the edits of an alignment, which begins at `start`. The letters
+/// of each edit are read by themselves, as by BLAST+ (`CAlnVec::GetWholeAlnSeqString`, alnvec.cpp):
+/// this matters where the shown sequence is shorter than the searched one.
+fn letters_of_segments<'s>(
+    source: &'s dyn SubjectSource,
+    oid: u32,
+    (frame, mut start): (Frame, u32),
+    edits: &[Edit],
+) -> Option<Cow<'s, [u8]>> {
+    let mut letters = Vec::new();
+    for edit in edits.iter().filter(|edit| edit.op != EditOp::GapInSubject) {
+        let end = start + edit.len;
+        letters.extend_from_slice(&source.report_letters(oid, frame, start..end)?);
+        start = end;
+    }
+    Some(letters.into())
+}
+
 impl AlignmentRows {
     /// Lays out an alignment with unmasked letters.
     ///
@@ -52,12 +72,16 @@ impl AlignmentRows {
         let positions = AlignmentPositions::from_alignment(query, source, oid, alignment)?;
         let letters_of_query = query.view(alignment, &positions.query).ok_or_else(misfit)?;
         let RowPosition { frame, frame_range: read, .. } = &positions.subject;
-        let letters_of_subject =
-            source.report_letters(oid, *frame, read.clone()).ok_or_else(misfit)?;
+        let edits = alignment_positions::printed_edits(alignment, query.context(alignment).frame);
+        let letters_of_subject = match source.shares_identifiers() {
+            true => letters_of_segments(source, oid, (*frame, read.start), &edits),
+            false => source.report_letters(oid, *frame, read.clone()),
+        };
+        let letters_of_subject = letters_of_subject.ok_or_else(misfit)?;
         let mut pair = Self {
             query_row: Vec::new(),
             subject_row: Vec::new(),
-            edits: alignment_positions::printed_edits(alignment, query.context(alignment).frame),
+            edits,
             positions,
             identities: 0,
             gap_columns: 0,
@@ -68,6 +92,8 @@ impl AlignmentRows {
         pair.identities =
             pair.query_row.iter().zip(&pair.subject_row).filter(|(q, s)| q == s).count();
         pair.mark_ends();
+        // BLAST+ computes the frame from the length of the sequence that it shows.
+        pair.positions.subject.renumber_frame(source.shown_length(oid));
         Ok(pair)
     }
 

@@ -104,14 +104,15 @@ pub fn subject_block(
         let lines = subject.shown_deflines(setup, hit.alignments.len());
         database_titles(setup, &subject, &lines, rank, out);
     }
-    out.extend_from_slice(format!("Length={}\n\n", source.extent(hit.oid).length).as_bytes());
+    out.extend_from_slice(format!("Length={}\n\n", source.shown_length(hit.oid)).as_bytes());
     let positives = PositivePairs::for_text(setup.params);
     let alignments = sort_alignments(setup, query, source, hit)?;
-    let pairs =
-        alignments.iter().map(|alignment| AlignmentRows::new(query, source, hit.oid, alignment));
+    let pairs = alignments
+        .iter()
+        .map(|&(oid, alignment)| AlignmentRows::new(query, source, oid, alignment));
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
     let masks = subject_masks(setup, source, hit.oid, &subject, pairs.iter());
-    for (alignment, pair) in alignments.into_iter().zip(&pairs) {
+    for ((_, alignment), pair) in alignments.into_iter().zip(&pairs) {
         score_lines(alignment, pair, &positives, out);
         let masked = [
             pair.masked_query_columns(

@@ -3,6 +3,7 @@
 use fleetblast_engine::hits::SubjectHit;
 
 use crate::error::ReportError;
+use crate::joined::shown_hits;
 use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
 use crate::order::{SubjectScores, sort_subjects};
 use crate::organism::OrganismRow;
@@ -254,9 +255,11 @@ pub fn format_query(
         records.iter().for_each(|record| record.write(out));
         return Ok(());
     }
+    let hits = shown_hits(setup, query, source)?;
+    let query = &QueryResult { hits: &hits, hit_count: hits.len(), ..query.clone() };
     let (order, rows) = arrange_subjects(setup, query, source)?;
     let printed: Vec<&DescriptionRow> = order.iter().filter_map(|&place| rows.get(place)).collect();
-    let alignments = query.hits.iter().map(|hit| hit.alignments.len()).sum();
+    let alignments = query.hits.iter().map(SubjectHit::alignment_count).sum();
     query_header(setup, query, &printed, alignments, out)?;
     subject_blocks(setup, query, source, &order, out)?;
     query_footer(setup, query, out)

@@ -88,6 +88,16 @@ impl RowPosition {
         Some(Self::covering(Frame::Strand(strand), self.sequence_range, extent.length))
     }
 
+    /// Renumbers a frame that counts from the end of the sequence, for a sequence of this length
+    /// instead. Has no effect if that sequence ends before the row.
+    pub(crate) fn renumber_frame(&mut self, length: u32) {
+        if let Frame::Codons(Strand::Minus, _) = self.frame
+            && let Some(before) = length.checked_sub(self.sequence_range.end)
+        {
+            self.frame = Frame::Codons(Strand::Minus, (before % 3) as u8);
+        }
+    }
+
     /// Whether positions descend along the row.
     pub(crate) fn descends(&self) -> bool {
         self.frame.strand() == Some(Strand::Minus)

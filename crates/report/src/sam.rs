@@ -204,15 +204,15 @@ impl<'a> Group<'a> {
         source: &dyn SubjectSource,
         names: &[Vec<u8>; 2],
     ) -> Result<SamRecord, ReportError> {
-        let lengths = [query.residues.len() as u32, source.extent(self.oid).length];
+        let lengths = [query.residues.len() as u32, source.shown_length(self.oid)];
         let spans =
             [self.span(|positions| &positions.query), self.span(|positions| &positions.subject)];
         let (reference, target) = if options.subjects_are_references { (1, 0) } else { (0, 1) };
-        let clips = [spans[target].start, lengths[target] - spans[target].end];
+        let clips = [spans[target].start, lengths[target].saturating_sub(spans[target].end)];
         let letters = match (options.letters, target) {
             (false, _) => b"*".to_vec(),
             (true, 0) => self.query_letters(query, &spans[0])?,
-            (true, _) => self.subject_letters(source, &spans[1], lengths[1])?,
+            (true, _) => self.subject_letters(source, &spans[1])?,
         };
         let flags = if self.is_reversed() { 16 } else { 0 };
         let position = spans[reference].start + 1;
@@ -303,14 +303,21 @@ impl<'a> Group<'a> {
         &self,
         source: &dyn SubjectSource,
         span: &Range<u32>,
-        length: u32,
     ) -> Result<Vec<u8>, ReportError> {
+        let length = source.extent(self.oid).length;
         let (strand, read) = match self.is_reversed() {
             true => (Strand::Minus, length - span.end..length - span.start),
             false => (Strand::Plus, span.clone()),
         };
         let codes = source.report_letters(self.oid, Frame::Strand(strand), read);
-        Ok(written(&codes.ok_or_else(|| ReportError::misfit(self.oid, self.first))?))
+        let mut letters = written(&codes.ok_or_else(|| ReportError::misfit(self.oid, self.first))?);
+        if source.shares_identifiers() {
+            // The shown sequence may end before the alignment.
+            letters.truncate(
+                letters.iter().rposition(|&letter| letter != b'-').map_or(0, |at| at + 1),
+            );
+        }
+        Ok(letters)
     }
 
     /// Returns the optional fields of a line. They are the scores of the first alignment, the

@@ -96,7 +96,7 @@ impl TableRow {
         Ok(Self {
             scores: SubjectScores::new(setup, query, source, hit)?,
             oid: hit.oid,
-            alignments: hit.alignments.len(),
+            alignments: hit.alignment_count(),
             name,
             title,
             anchor: if gi > 0 { gi.to_string().into_bytes() } else { accession.clone() },

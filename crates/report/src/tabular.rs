@@ -68,14 +68,14 @@ pub fn subject_rows(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     let subject = SubjectNames::read(setup, source, hit.oid)?;
-    let row = Row {
+    let mut row = Row {
         query,
         query_ids: names::tabular_query_ids(query, setup.output.parse_deflines),
         taxonomy: Taxonomy::read(&subject, source, columns)?,
         quotes_taxa: columns.quotes_taxa,
         subject,
         positives: PositivePairs::for_text(setup.params),
-        subject_length: source.extent(hit.oid).length,
+        subject_length: source.shown_length(hit.oid),
         query_length: setup.query_range_length.unwrap_or_else(|| query.searched_length()),
         covered: order::covered_residues(query, source, hit)?,
         hsp_coverage: program::hsp_coverage(setup.params, hit.alignments.len()),
@@ -85,20 +85,24 @@ pub fn subject_rows(
     };
     let shows_search_counts = program::rows_show_search_counts(setup.params, columns);
     // Without masks the count of the search equals that of the report.
-    let counts = shows_search_counts && !source.masks(hit.oid).is_empty();
-    for alignment in &hit.alignments {
-        let mut pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
-        if counts {
-            let matches = order::count_matches(setup, query, source, hit.oid, alignment)?;
-            pair.identities = matches.identities;
-        }
-        for (i, &column) in columns.list.iter().enumerate() {
-            if i > 0 {
-                out.extend_from_slice(&columns.delimiter);
+    let is_shown_as_searched = |oid| source.masks(oid).is_empty() && !source.shares_identifiers();
+    for hit in std::iter::once(hit).chain(&hit.joined) {
+        row.hsp_coverage = program::hsp_coverage(setup.params, hit.alignments.len());
+        let oid = hit.oid;
+        for alignment in &hit.alignments {
+            let mut pair = AlignmentRows::new(query, source, oid, alignment)?;
+            if shows_search_counts && !is_shown_as_searched(oid) {
+                let matches = order::count_matches(setup, query, source, oid, alignment)?;
+                pair.identities = matches.identities;
             }
-            row.field(column, alignment, &pair, out);
+            for (i, &column) in columns.list.iter().enumerate() {
+                if i > 0 {
+                    out.extend_from_slice(&columns.delimiter);
+                }
+                row.field(column, alignment, &pair, out);
+            }
+            out.push(b'\n');
         }
-        out.push(b'\n');
     }
     Ok(())
 }

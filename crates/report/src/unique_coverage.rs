@@ -14,7 +14,7 @@ use crate::pair::residues;
 pub fn count_uniquely_covered(query: &QueryResult, hit: &SubjectHit) -> usize {
     let (mut seen, mut covered) = (Vec::new(), Vec::new());
     let origin = query.extent().searched_range.start;
-    for alignment in &hit.alignments {
+    for (_, alignment) in hit.all_alignments() {
         let frame = query.context(alignment).frame;
         let place = |read: Range<u32>| {
             let place = frame.to_sequence_range(read, query.query.length);

@@ -82,11 +82,11 @@ pub fn subject_block(
     element(2, "Hit_id", &id, out)?;
     element(2, "Hit_def", &definition, out)?;
     element(2, "Hit_accession", &subject.hit_accession(), out)?;
-    value(2, "Hit_len", source.extent(hit.oid).length, out);
+    value(2, "Hit_len", source.shown_length(hit.oid), out);
     out.extend_from_slice(b"  <Hit_hsps>\n");
     let positives = PositivePairs::for_xml(setup.params);
-    for (i, alignment) in hit.alignments.iter().enumerate() {
-        let pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
+    for (i, (oid, alignment)) in hit.all_alignments().enumerate() {
+        let pair = AlignmentRows::new(query, source, oid, alignment)?;
         hsp(setup, query, i + 1, (alignment, &pair), &positives, out)?;
     }
     out.extend_from_slice(b"  </Hit_hsps>\n</Hit>\n");

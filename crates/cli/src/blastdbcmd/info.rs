@@ -5,14 +5,19 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_db::SequenceKind;
 use fleetblast_db::masks::MaskAlgorithm;
 use fleetblast_job::error::Error;
+use fleetblast_job::output::ReportSink;
 use fleetblast_report::with_commas;
 use fleetblast_stats::release::Release;
 
 use super::source::Source;
 use crate::database_metadata::METADATA_FILES;
 
-/// Formats the text of `-info`.
-pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, Error> {
+/// Writes the text of `-info`.
+pub(super) fn write(
+    source: &Source,
+    exact_length: bool,
+    out: &mut impl ReportSink,
+) -> Result<(), Error> {
     let database = &source.database;
     let letters = match database.kind() {
         SequenceKind::Nucleotide => "bases",
@@ -35,15 +40,15 @@ pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, E
         )
         .as_bytes(),
     );
-    let masks = source.masks()?;
-    text.extend(algorithms(masks.algorithms()));
+    out.write(&text)?;
+    let mut text = algorithms(source.masks()?.algorithms());
     text.extend_from_slice(b"\nVolumes:\n");
     for path in &whole.volumes {
         text.push(b'\t');
         text.extend_from_slice(path);
         text.push(b'\n');
     }
-    Ok(text)
+    out.write(&text)
 }
 
 /// Formats the table of masking algorithms; empty if there are none.

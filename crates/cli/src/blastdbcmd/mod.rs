@@ -132,7 +132,7 @@ fn request(options: &Options, out: &mut Output) -> Result<(), Error> {
         Operation::List(list) => list::write(list, options, out),
         Operation::Info { exact_length } => {
             let source = Source::open_to_describe(options, search)?;
-            out.write(&info::database(&source, *exact_length)?)
+            info::write(&source, *exact_length, out)
         }
         Operation::Metadata { prefix } => {
             let source = Source::open_to_describe(options, search)?;

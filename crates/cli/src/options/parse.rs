@@ -46,9 +46,6 @@ pub enum Request {
     Run(GivenOptions),
 }
 
-/// Program whose `-logfile` gets its output instead of its messages.
-const OUTPUT_IN_LOGFILE: &str = "blastdbcheck";
-
 /// Option of every BLAST+ program that its help does not show: end after the arguments are checked.
 const DRY_RUN: &[u8] = b"dryrun";
 
@@ -72,20 +69,35 @@ impl Failure {
     fn report(self, program: &Program, name: ProgramName) -> Error {
         let Failure { code, message, cause, meant } = self;
         let cause = cause.map(|cause| format!("Error: {cause}\n")).unwrap_or_default();
-        let rule = "=".repeat(72);
-        let usage = usage::brief(program, name);
         let meant = meant.filter(|_| somebody_reads());
         let meant = meant.map_or(String::new(), |meant| format!("\nDid you mean -{meant}?"));
         let message =
             format!("{cause}Error: {message}\nError:  (CArgException::{code}) {message}{meant}");
-        // The file of -logfile gets no usage text.
-        let hint = "Error in command-line arguments. See error logs for more details.\n";
-        let message = match logfile::say_on_screen(&format!("{usage}{hint}{rule}\n\n")) {
-            true => message,
-            false => format!("{usage}{rule}\n\n{message}"),
-        };
-        Error::new(exit::INPUT, message)
+        after_usage(program, name, message)
     }
+}
+
+/// Builds the error of arguments that this message describes, with the usage text before it. The
+/// file of `-logfile` gets the message only.
+fn after_usage(program: &Program, name: ProgramName, message: String) -> Error {
+    let (usage, rule) = (usage::brief(program, name), "=".repeat(72));
+    let hint = "Error in command-line arguments. See error logs for more details.\n";
+    let message = match logfile::say_on_screen(&format!("{usage}{hint}{rule}\n\n")) {
+        true => message,
+        false => format!("{usage}{rule}\n\n{message}"),
+    };
+    Error::new(exit::INPUT, message)
+}
+
+/// Converts the error of a file that a running program could not open to BLAST+'s report of an
+/// error in the arguments. Returns other errors as they are.
+pub fn convert_file_error(program: &Program, name: ProgramName, error: Error) -> Error {
+    let Some(what) = error.message.strip_prefix("Command line argument error: ") else {
+        return error;
+    };
+    let failed = "Error: Application's execution failed";
+    let message = format!("Error: {what}\n{failed}\nError:  (CArgException::eNoFile) {what}");
+    after_usage(program, name, message)
 }
 
 /// Formats `Argument "NAME". WHAT:  `VALUE'`; without the value if it is empty.
@@ -189,11 +201,10 @@ pub fn find_priority_option(
     is_help.then(|| Request::Print(usage::full(program, name)))
 }
 
-/// Returns the path of `-logfile` if messages of the program go there.
+/// Returns the path of `-logfile`, where messages about the arguments go.
 pub fn log_path<'a>(program: &Program, arguments: &'a [OsString]) -> Option<&'a OsStr> {
-    let has_messages = program.is_of_blast() && program.name != OUTPUT_IN_LOGFILE;
     let path = last_value(LOGFILE.name, arguments).filter(|path| !path.is_empty());
-    path.filter(|_| has_messages)
+    path.filter(|_| program.is_of_blast())
 }
 
 /// Returns the name of the file of `-conffile`.

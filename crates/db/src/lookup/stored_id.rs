@@ -5,7 +5,17 @@ use fleetblast_seq::id::{ObjectId, SeqId};
 use super::Lookup;
 use super::files::VolumeFiles;
 use super::stored_keys::{accession_keys, index_keys};
-use crate::DbError;
+use crate::{Database, DbError};
+
+impl Database {
+    /// Returns whether several sequences can have the same identifier, because they are in files
+    /// that were made independently: of several databases or, in version 4, of several volumes.
+    pub fn can_share_identifiers(&self) -> bool {
+        let mut files = self.volumes().map(|(volume, _)| volume.lmdb_path());
+        let first = files.next().flatten();
+        files.any(|file| file.is_none() || file != first)
+    }
+}
 
 impl Lookup {
     /// Returns the OIDs that the lookup files have for an identifier of a header, in the order of

@@ -2,6 +2,7 @@
 
 mod column;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 pub use self::column::{ColumnAlgorithm, MaskColumn};
@@ -77,7 +78,7 @@ impl Database {
     /// Opens the masks that are stored with the volumes of this database.
     ///
     /// # Errors
-    /// Those of damaged files.
+    /// [`DbError::DuplicateMaskAlgorithm`]; those of damaged files.
     pub fn masks(&self) -> Result<DatabaseMasks, DbError> {
         let mut masks = DatabaseMasks { volumes: Vec::new(), algorithms: Vec::new() };
         for (volume, oids) in self.volumes() {
@@ -99,6 +100,10 @@ impl Database {
                 let mut named = column.algorithms().to_vec();
                 // BLAST+ sorts the numbers as texts.
                 named.sort_by_key(|algorithm| algorithm.id.to_string());
+                if let Some(description) = repeated_description(&named) {
+                    let (volume, description) = (volume.name().to_owned(), description.to_vec());
+                    return Err(DbError::DuplicateMaskAlgorithm { volume, description });
+                }
                 for algorithm in named {
                     let id = masks.number(&algorithm).ok_or(DbError::DamagedLookupFile {
                         path: held.index_path.clone(),
@@ -117,6 +122,16 @@ impl Database {
         masks.algorithms.sort_by_key(|algorithm| algorithm.id);
         Ok(masks)
     }
+}
+
+/// Returns the first description that equals an earlier one. Of an algorithm that a user named,
+/// only the name counts (`s_CheckUniqueValues`, seqdbimpl.cpp).
+fn repeated_description(algorithms: &[ColumnAlgorithm]) -> Option<&[u8]> {
+    let mut seen = HashSet::new();
+    algorithms.iter().map(|algorithm| &algorithm.description[..]).find(|&description| {
+        let parts: Vec<&[u8]> = description.split(|&byte| byte == b':').collect();
+        !seen.insert(if let [_, _, name, _] = parts[..] { name } else { description })
+    })
 }
 
 impl DatabaseMasks {

@@ -210,7 +210,8 @@ impl<'a> ListEvaluation<'a> {
                     oids
                 }
                 AliasFilter::OidList(file) => {
-                    range::intersection(&oids, &read_oid_list(file, span)?)
+                    let listed = read_oid_list(file, span).map_err(missing_with_volumes)?;
+                    range::intersection(&oids, &listed)
                 }
                 AliasFilter::Gis(file) => range::intersection(&oids, &self.gis_of_alias(file, at)?),
                 AliasFilter::SeqIds(file) if !self.is_version_5() => {
@@ -401,11 +402,7 @@ impl<'a> ListEvaluation<'a> {
         if let Some(list) = self.read.remove(file) {
             return Ok(list);
         }
-        // BLAST+ reads these lists with the volumes, and reports other errors there.
-        let set = Arc::new(read(file).map_err(|error| match error {
-            DbError::MissingList { path, .. } => DbError::MissingVolumeList { path },
-            error => error,
-        })?);
+        let set = Arc::new(read(file).map_err(missing_with_volumes)?);
         Ok(AliasList { set, gis: HashMap::new(), keys: HashMap::new() })
     }
 
@@ -414,6 +411,15 @@ impl<'a> ListEvaluation<'a> {
     fn put_list(&mut self, file: &Path, at: usize, list: AliasList) {
         self.volumes[at].lists.push(list.set.clone());
         self.read.insert(file.into(), list);
+    }
+}
+
+/// Converts the error of a missing list that BLAST+ reads with the volumes, where it has another
+/// message.
+fn missing_with_volumes(error: DbError) -> DbError {
+    match error {
+        DbError::MissingList { path, .. } => DbError::MissingVolumeList { path },
+        error => error,
     }
 }
 

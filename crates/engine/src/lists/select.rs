@@ -205,7 +205,7 @@ impl Selector {
             return;
         }
         let Some(key) = candidate.key else { return };
-        let hit = SubjectHit { oid: candidate.oid, alignments: candidate.alignments };
+        let hit = SubjectHit::new(candidate.oid, candidate.alignments);
         let record = Record { key, hit };
         if !self.heaps {
             hits.kept.push(record);

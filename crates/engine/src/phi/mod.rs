@@ -23,7 +23,7 @@ pub fn split_by_occurrence(hits: &[SubjectHit], count: usize) -> Vec<Vec<Subject
             let through =
                 hit.alignments.iter().filter(|it| it.pattern_occurrence as usize == number);
             let alignments: Vec<_> = through.cloned().collect();
-            (!alignments.is_empty()).then_some(SubjectHit { oid: hit.oid, alignments })
+            (!alignments.is_empty()).then_some(SubjectHit::new(hit.oid, alignments))
         };
         let mut part: Vec<SubjectHit> = hits.iter().filter_map(of).collect();
         // Scores alone decide, since e-values fall as scores rise.

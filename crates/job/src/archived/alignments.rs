@@ -6,16 +6,19 @@ use std::ops::Range;
 use fleetblast_db::lookup::Lookup;
 use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, SubjectHit};
 use fleetblast_report::archive_reader::{Segment, SegmentPart, StoredAlignment, StoredArchive};
-use fleetblast_report::model::SubjectSource;
+use fleetblast_report::count_matches;
+use fleetblast_report::model::{ReportSetup, SubjectSource};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{ObjectId, SeqId};
 
 use crate::error::Error;
 use crate::queries::PreparedBlock;
+use crate::reports;
 use crate::subjects::SubjectDatabase;
 
 /// Converts the alignments of an archive.
 pub(super) struct HitReader<'a> {
+    setup: &'a ReportSetup<'a>,
     target: &'a SubjectDatabase,
     block: &'a PreparedBlock,
     /// The place of the first query with each identifier.
@@ -23,13 +26,17 @@ pub(super) struct HitReader<'a> {
     /// The identifiers of the database. It is opened with the first identifier that is not a
     /// number of a sequence.
     lookup: Option<Lookup>,
-    /// The subject of the last alignment, and its OID.
-    last: Option<(SeqId, u32)>,
+    /// The subject of the last alignment, and the OIDs of its identifier.
+    last: Option<(SeqId, Vec<u32>)>,
 }
 
 impl<'a> HitReader<'a> {
     /// Creates a reader for the queries of an archive.
-    pub fn new(target: &'a SubjectDatabase, block: &'a PreparedBlock) -> Self {
+    pub fn new(
+        setup: &'a ReportSetup<'a>,
+        target: &'a SubjectDatabase,
+        block: &'a PreparedBlock,
+    ) -> Self {
         let mut queries = HashMap::new();
         for (place, record) in block.records.iter().enumerate() {
             let generated = || ObjectId::Text(format!("Query_{}", record.unnamed).into_bytes());
@@ -41,7 +48,7 @@ impl<'a> HitReader<'a> {
                 queries.entry(id).or_insert(place);
             }
         }
-        HitReader { target, block, queries, lookup: None, last: None }
+        HitReader { setup, target, block, queries, lookup: None, last: None }
     }
 
     /// Returns the hits of each query.
@@ -49,14 +56,14 @@ impl<'a> HitReader<'a> {
         let mut hits: Vec<Vec<SubjectHit>> = vec![Vec::new(); self.block.records.len()];
         for stored in &archive.alignments {
             let query = self.query(&stored.query)?;
-            let oid = self.oid(&stored.subject)?;
+            let (oid, mut alignment) = self.alignment(stored, query)?;
             let of_query = &mut hits[query];
             if of_query.last().is_none_or(|last| last.oid != oid) {
-                of_query.push(SubjectHit { oid, alignments: Vec::new() });
+                of_query.push(SubjectHit::new(oid, Vec::new()));
             }
             if let Some(hit) = of_query.last_mut() {
-                let number = hit.alignments.len() as u32;
-                hit.alignments.push(self.alignment(stored, query, (oid, number))?);
+                alignment.computation_index = hit.alignments.len() as u32;
+                hit.alignments.push(alignment);
             }
         }
         Ok(hits)
@@ -69,14 +76,16 @@ impl<'a> HitReader<'a> {
             .ok_or_else(|| misfit(format_args!("has no query {}", name(id))))
     }
 
-    fn oid(&mut self, id: &SeqId) -> Result<u32, Error> {
-        if let Some((_, oid)) = self.last.as_ref().filter(|(last, _)| last == id) {
-            return Ok(*oid);
+    /// Returns the OIDs of an identifier. Several databases can have it.
+    fn oids(&mut self, id: &SeqId) -> Result<Vec<u32>, Error> {
+        if let Some((_, oids)) = self.last.as_ref().filter(|(last, _)| last == id) {
+            return Ok(oids.clone());
         }
         let database = &self.target.searched;
-        let oid = match id {
+        let oids: Vec<u32> = match id {
             SeqId::General { tag: ObjectId::Number(number), .. } if id.is_ordinal() => {
-                u32::try_from(*number).ok().filter(|&oid| oid < database.oid_count())
+                let oid = u32::try_from(*number).ok().filter(|&oid| oid < database.oid_count());
+                oid.into_iter().collect()
             }
             id => {
                 let lookup = match self.lookup.take() {
@@ -90,21 +99,51 @@ impl<'a> HitReader<'a> {
                     _ => lookup.oids_of_stored_id(id)?,
                 };
                 self.lookup = Some(lookup);
-                oids.first().copied()
+                oids
             }
         };
-        let oid = oid.ok_or_else(|| {
-            misfit(format_args!("names a sequence that the database does not have: {}", name(id)))
-        })?;
-        self.last = Some((id.clone(), oid));
-        Ok(oid)
+        if oids.is_empty() {
+            return Err(misfit(format_args!(
+                "names a sequence that the database does not have: {}",
+                name(id)
+            )));
+        }
+        self.last = Some((id.clone(), oids.clone()));
+        Ok(oids)
     }
 
+    /// Converts an alignment. Returns it with the OID of its subject. If several sequences have the
+    /// identifier, it is the first one that the alignment fits with its number of identical
+    /// letters, or else the first one that it fits.
     fn alignment(
+        &mut self,
+        stored: &StoredAlignment,
+        query: usize,
+    ) -> Result<(u32, Alignment), Error> {
+        let oids = self.oids(&stored.subject)?;
+        let alignment = |&oid: &u32| Ok((oid, self.alignment_with(stored, query, oid)?));
+        if let [oid] = &oids[..] {
+            return alignment(oid);
+        }
+        let mut fitting: Vec<_> = oids.iter().filter_map(|oid| alignment(oid).ok()).collect();
+        let is_searched = |(oid, alignment): &(u32, Alignment)| {
+            let (record, prepared) = (&self.block.records[query], &self.block.prepared[query]);
+            let result = reports::empty_result(record, prepared);
+            let matches = count_matches(self.setup, &result, self.target, *oid, alignment);
+            matches.ok().map(|matches| matches.identities as u32) == stored.identities
+        };
+        let chosen = fitting.iter().position(is_searched).unwrap_or(0);
+        match fitting.is_empty() {
+            true => alignment(&oids[0]),
+            false => Ok(fitting.swap_remove(chosen)),
+        }
+    }
+
+    fn alignment_with(
         &self,
         stored: &StoredAlignment,
         query: usize,
-        (oid, number): (u32, u32),
+        oid: u32,
     ) -> Result<Alignment, Error> {
         let failure = || misfit(format_args!("has an alignment that does not fit subject {oid}"));
         let prepared = &self.block.prepared[query];
@@ -146,7 +185,7 @@ impl<'a> HitReader<'a> {
             context: context as u8,
             frame,
             edits,
-            computation_index: number,
+            computation_index: 0,
             pattern_occurrence: 0,
             adjustment: match stored.adjustment {
                 0 => Adjustment::None,

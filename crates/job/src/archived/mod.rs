@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_report::archive_reader::StoredArchive;
+use fleetblast_report::keep_first_subjects;
 use fleetblast_report::model::{QueryResult, RepeatedSearch};
 
 use self::alignments::HitReader;
@@ -20,7 +21,7 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::plan::{Format, Plan};
 use crate::queries::PreparedBlock;
-use crate::reports::{self, Reporter};
+use crate::reports::{self, Reporter, report_failure};
 use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
@@ -66,16 +67,20 @@ impl ArchiveReport {
         let ArchivedSearch { plan, target } = *search;
         let mut reporter = Reporter::new(plan, target, Recorder::default());
         reporter.write_prologue(&mut self.output)?;
+        let setup = reports::setup(plan, target);
         // The archives of one search have the same options.
         let engine = plan.engine(target.totals);
         self.queries = 0;
         for archive in archives {
             let archive = archive?;
             let block = prepare_queries(&archive, &engine, self.queries)?;
-            let mut hits = HitReader::new(target, &block).read(&archive)?;
+            let mut hits = HitReader::new(&setup, target, &block).read(&archive)?;
             if plan.report.format.is_document() {
                 // Other formats do so themselves, or show all (SAM, organism report).
-                hits.iter_mut().for_each(|hits| hits.truncate(plan.report.num_alignments));
+                let most = plan.report.num_alignments;
+                let mut hits = hits.iter_mut();
+                hits.try_for_each(|hits| keep_first_subjects(&setup, target, hits, most))
+                    .map_err(|error| report_failure(&error))?;
             }
             self.queries += block.records.len();
             match archive.request.iteration() {

@@ -345,6 +345,8 @@ pub struct ReportedHit {
     pub hit_count: u32,
     /// Indexes of the alignments to show among those of the subject, in the order of the report.
     pub alignments: Vec<u32>,
+    /// Hits that the report shows together with this one.
+    pub joined: Vec<SubjectHit>,
 }
 
 /// The answer of a worker to a [`Question`] about one partition. It has one item for each hit of

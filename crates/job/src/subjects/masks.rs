@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use fleetblast_db::masks::DatabaseMasks;
-use fleetblast_db::{Database, SearchPath, SequenceKind};
+use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
 
 use crate::audience::Audience;
 use crate::error::{Error, exit};
@@ -68,8 +68,8 @@ pub fn read_stored_masks(
     search: &SearchPath,
     audience: &dyn Audience,
 ) -> Result<StoredMasks, Error> {
-    let masks = database.masks()?;
-    let Some(id) = algorithm(wanted, names, database.kind(), &masks)? else {
+    let masks = database.masks();
+    let Some((masks, id)) = algorithm(wanted, names, database.kind(), masks)? else {
         let text =
             format!("Subject mask not found in {names}, proceeding without subject masking.");
         audience.warn(&text);
@@ -102,21 +102,33 @@ pub fn read_stored_masks(
     Ok(stored)
 }
 
-/// Returns the number of the wanted algorithm; `None` for an unknown name, and for the number -1.
+/// Returns the masks and the number of the wanted algorithm; `None` for an unknown name, and for
+/// the number -1. If the database has several algorithms of one description, BLAST+ finds no name
+/// (`CSearchDatabase::GetFilteringAlgorithm`, uniform_search.cpp), and numbers are errors.
 fn algorithm(
     wanted: &DatabaseMask,
     names: &str,
     kind: SequenceKind,
-    masks: &DatabaseMasks,
-) -> Result<Option<i32>, Error> {
+    masks: Result<DatabaseMasks, DbError>,
+) -> Result<Option<(DatabaseMasks, i32)>, Error> {
+    let masks = match (masks, &wanted.algorithm) {
+        (
+            Err(DbError::DuplicateMaskAlgorithm { .. }),
+            MaskAlgorithm::Name(_) | MaskAlgorithm::Number(-1),
+        ) => return Ok(None),
+        (masks, _) => masks?,
+    };
     let id = match &wanted.algorithm {
-        MaskAlgorithm::Name(name) => return Ok(masks.algorithm_by_name(name.as_bytes())),
+        MaskAlgorithm::Name(name) => {
+            let id = masks.algorithm_by_name(name.as_bytes());
+            return Ok(id.map(|id| (masks, id)));
+        }
         MaskAlgorithm::Number(id) => *id,
     };
     let is_known = masks.algorithms().iter().any(|algorithm| algorithm.id == id);
     match id {
         -1 => Ok(None),
-        id if is_known => Ok(Some(id)),
+        id if is_known => Ok(Some((masks, id))),
         1.. => Err(Error::new(
             exit::INPUT,
             format!(
@@ -125,7 +137,7 @@ fn algorithm(
                 kind.name()
             ),
         )),
-        _ => Err(unsupported(id, masks)),
+        _ => Err(unsupported(id, &masks)),
     }
 }
 

@@ -4,6 +4,7 @@ mod fingerprint;
 mod letters;
 mod masks;
 mod restricted;
+mod shown;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -30,6 +31,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 
 pub use self::letters::{MaskedLetters, StoredSequence};
 use self::masks::SubjectMasks;
+use self::shown::{SharedIdentifiers, letters_at_same_positions};
 use crate::audience::{Audience, WarningRecorder};
 use crate::error::{Error, NO_SEQUENCES};
 use crate::fasta::{fasta_failure, message_name, open_input, path, reader};
@@ -44,6 +46,8 @@ pub struct SubjectDatabase {
     pub searched: Database,
     /// The whole subjects, for reports.
     whole: Database,
+    /// Finds the sequences that reports show, if several databases can have the same identifiers.
+    shared_identifiers: Option<SharedIdentifiers>,
     /// Lower-case ranges of each whole subject, with `-subject` and `-lcase_masking`.
     lower_case: SubjectMasks,
     /// Masks of the searched sequences: their lower case, or stored masks.
@@ -146,6 +150,14 @@ impl SubjectDatabase {
         Some(StoredSequence::Residues(self.whole.residues_of(oid)))
     }
 
+    /// Returns the OID of the sequence that reports show for a subject.
+    fn shown_oid(&self, oid: u32) -> Result<u32, DbError> {
+        match &self.shared_identifiers {
+            Some(shared) => shared.shown_oid(&self.whole, oid),
+            None => Ok(oid),
+        }
+    }
+
     /// Returns how hits to a subject are treated under the restriction of the search.
     ///
     /// # Errors
@@ -207,6 +219,11 @@ impl SubjectSource for SubjectDatabase {
     fn report_letters(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
         let code = self.translation.as_ref().map(|translation| &translation.report_code);
         let translate = code.map(|code| |letters: &[u8]| code.translate_for_report(letters));
+        let shown = self.shown_oid(oid).ok()?;
+        if shown != oid {
+            let place = (frame, read, self.whole.length_of(oid));
+            return letters_at_same_positions(self.stored(shown)?, place, translate);
+        }
         MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read, translate)
     }
 
@@ -237,7 +254,19 @@ impl SubjectSource for SubjectDatabase {
     }
 
     fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, SubjectReadError> {
-        self.whole.deflines(oid).map_err(Into::into)
+        let lines = match &self.shared_identifiers {
+            Some(shared) => shared.deflines(&self.whole, oid),
+            None => self.whole.deflines(oid),
+        };
+        lines.map_err(Into::into)
+    }
+
+    fn shares_identifiers(&self) -> bool {
+        self.shared_identifiers.is_some()
+    }
+
+    fn shown_length(&self, oid: u32) -> u32 {
+        self.whole.length_of(self.shown_oid(oid).unwrap_or(oid))
     }
 
     fn has_taxonomy(&self) -> bool {
@@ -332,6 +361,7 @@ fn open_database(
         searched_start: 0,
         fasta_deflines: Vec::new(),
         opening_warnings: Vec::new(),
+        shared_identifiers: SharedIdentifiers::open(&database)?,
         whole: database.clone(),
         searched: database,
         lower_case: SubjectMasks::default(),
@@ -410,6 +440,7 @@ fn open_fasta(
         searched_start: range.map_or(0, |range| range.start as u32),
         fasta_deflines,
         opening_warnings: Vec::new(),
+        shared_identifiers: None,
         whole,
         searched,
         lower_case,

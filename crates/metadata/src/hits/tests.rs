@@ -70,7 +70,7 @@ fn alignment() -> impl Strategy<Value = Alignment> {
 
 fn hits() -> impl Strategy<Value = Vec<SubjectHit>> {
     let hit = (0..1_000_000u32, prop::collection::vec(alignment(), 1..4));
-    let hit = hit.prop_map(|(oid, alignments)| SubjectHit { oid, alignments });
+    let hit = hit.prop_map(|(oid, alignments)| SubjectHit::new(oid, alignments));
     prop::collection::vec(hit, 0..5)
 }
 
@@ -130,9 +130,8 @@ fn a_digest_sees_every_bit() {
         adjustment: Adjustment::None,
         positives: None,
     };
-    let digest_of = |alignment: &Alignment| {
-        digest(&[vec![SubjectHit { oid: 1, alignments: vec![alignment.clone()] }]])
-    };
+    let digest_of =
+        |alignment: &Alignment| digest(&[vec![SubjectHit::new(1, vec![alignment.clone()])]]);
     let whole = digest_of(&alignment);
     let next = f64::from_bits(alignment.evalue.to_bits() + 1);
     let others = [

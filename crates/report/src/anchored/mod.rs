@@ -16,9 +16,10 @@ mod columns;
 mod inserts;
 mod row;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use fleetblast_engine::hits::{Alignment, EditOp, SubjectHit};
+use fleetblast_engine::hits::{EditOp, SubjectHit};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{self, SeqId};
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,7 @@ use crate::error::ReportError;
 use crate::letters;
 use crate::model::{AnchoredFormat, QueryResult, ReportSetup, SubjectSource};
 use crate::names::{self, SubjectNames, id_label};
-use crate::order::sort_alignments;
+use crate::order::{SubjectAlignment, sort_alignments};
 use crate::pair::AlignmentRows;
 use crate::pairwise::subject_masks;
 use crate::row_position::RowPosition;
@@ -39,6 +40,8 @@ use crate::rows::{PATTERN, pattern_line};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AnchoredSubject {
     oid: u32,
+    /// The identifier by which BLAST+ names it in alignments.
+    id: Option<SeqId>,
     /// The name before its rows.
     label: Vec<u8>,
     /// Masks that reports show, as ranges of the whole subject.
@@ -69,8 +72,8 @@ impl AnchoredSubject {
         hit: &SubjectHit,
         names: &SubjectNames,
     ) -> Result<Self, ReportError> {
-        let alignment = |alignment: &Alignment| {
-            let pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
+        let alignment = |(oid, alignment): SubjectAlignment| {
+            let pair = AlignmentRows::new(query, source, oid, alignment)?;
             let (context, start) = (alignment.context, alignment.query.start);
             Ok(AnchoredAlignment { pair, context, start })
         };
@@ -79,6 +82,7 @@ impl AnchoredSubject {
         let pairs = alignments.iter().map(|it| &it.pair);
         Ok(Self {
             oid: hit.oid,
+            id: names.alignment_id().cloned(),
             label: label(&names.chosen_defline().ids, setup.output.show_gis),
             masks: subject_masks(setup, source, hit.oid, names, pairs),
             alignments,
@@ -142,12 +146,24 @@ type AlignedRow<'a> = (&'a AnchoredSubject, &'a AnchoredAlignment);
 /// that are not translated count as frame 1.
 ///
 /// The alignments of a subject are sorted by their longest run of columns without a gap, which
-/// BLAST+ merges first (`CAlnMixMatches::SortByScore`, alnmatch.cpp).
+/// BLAST+ merges first (`CAlnMixMatches::SortByScore`, alnmatch.cpp). Subjects of the same
+/// identifier are one sequence to BLAST+.
 fn aligned_rows<'a>(subjects: &[&'a AnchoredSubject], number: i8) -> Vec<AlignedRow<'a>> {
-    let mut rows = Vec::new();
+    let mut sequences: Vec<(&AnchoredSubject, Vec<&AnchoredAlignment>)> = Vec::new();
+    let mut places = HashMap::new();
     for &subject in subjects {
-        let mut aligned: Vec<&AnchoredAlignment> =
-            subject.alignments.iter().filter(|it| it.frame_number() == number).collect();
+        let aligned = subject.alignments.iter().filter(|it| it.frame_number() == number);
+        let known = subject.id.as_ref().and_then(|id| places.get(id));
+        match known.and_then(|&place: &usize| sequences.get_mut(place)) {
+            Some((_, earlier)) => earlier.extend(aligned),
+            None => {
+                places.extend(subject.id.as_ref().map(|id| (id, sequences.len())));
+                sequences.push((subject, aligned.collect()));
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    for (subject, mut aligned) in sequences {
         // BLAST+ cannot merge translations of both strands of a subject with a translated query,
         // and leaves out those of the other strand (`CAlnMixMatches::Add`, alnmatch.cpp).
         if let Some(strand) = aligned.first().and_then(|first| first.codon_strand()) {

@@ -37,6 +37,8 @@ pub struct StoredAlignment {
     pub linked: u32,
     /// Method of the composition adjustment, 0 for none.
     pub adjustment: i64,
+    /// Number of columns with identical letters.
+    pub identities: Option<u32>,
     /// Number of positive columns, if it is stored.
     pub positives: Option<u32>,
     /// Runs of columns, in the direction of the alignment.
@@ -194,6 +196,7 @@ fn with_scores(
         evalue: 0.0,
         linked: 1,
         adjustment: 0,
+        identities: None,
         positives: None,
         segments,
     };
@@ -209,6 +212,7 @@ fn with_scores(
             (b"e_value" | b"sum_e", 0) => alignment.evalue = value.real()?,
             (b"sum_n", 1) => alignment.linked = unsigned(value)?,
             (b"comp_adjustment_method", 1) => alignment.adjustment = value.integer()?,
+            (b"num_ident", 1) => alignment.identities = Some(unsigned(value)?),
             (b"num_positives", 1) => alignment.positives = Some(unsigned(value)?),
             _ => {}
         }

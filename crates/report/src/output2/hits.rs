@@ -48,17 +48,17 @@ pub fn subject_block(
         writer.close_item("HitDescr");
     }
     writer.close_list("description");
-    writer.value("len", source.extent(hit.oid).length);
+    writer.value("len", source.shown_length(hit.oid));
     writer.open_list("hsps");
     let positives = PositivePairs::for_xml(setup.params);
-    for (i, alignment) in hit.alignments.iter().enumerate() {
+    for (i, (oid, alignment)) in hit.all_alignments().enumerate() {
         writer.open_item("Hsp");
         if format.lacks_sequences {
-            let matches = order::count_matches(setup, query, source, hit.oid, alignment)?;
+            let matches = order::count_matches(setup, query, source, oid, alignment)?;
             write_scores(i + 1, alignment, matches.identities, &mut writer);
             write_lost_rows(&mut writer)?;
         } else {
-            let pair = AlignmentRows::new(query, source, hit.oid, alignment)?;
+            let pair = AlignmentRows::new(query, source, oid, alignment)?;
             write_scores(i + 1, alignment, pair.identities, &mut writer);
             write_rows(query, (alignment, &pair), &positives, &mut writer)?;
         }

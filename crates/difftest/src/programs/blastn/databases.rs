@@ -5,7 +5,7 @@ use super::parents::{Parents, either_strand, palindrome, piece};
 use super::queries::{PIECE, ordinary};
 use crate::bases::Bases;
 use crate::fasta::{self, Record};
-use crate::fixtures::{Recipe, listed, numbered, rng_for, titled};
+use crate::fixtures::{Recipe, listed, numbered, rng_for, shared, titled};
 use crate::synth::{self, BASES};
 use fastrand::Rng;
 
@@ -18,6 +18,7 @@ pub fn all(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     let mut all: Vec<Recipe> = all.into_iter().map(Recipe::nucleotide).collect();
     all.extend(listed::recipes(&part(bases, parents), &LISTING));
     all.extend(titled::recipes(&part(bases, parents), LISTING.molecule));
+    all.extend(shared::recipes(&part(bases, parents), LISTING.molecule));
     all.push(counts());
     let aliases = [
         ("alias", "#\nTITLE A hand-made alias\nDBLIST part mutants\n"),

@@ -157,7 +157,7 @@ fn trimming_takes_the_first_alignments_and_printing_orders_the_rest() {
     let mut rules = selector(5, 1).rules;
     rules.max_hsps = Some(3);
     rules.qcov_hsp_perc = 30.0;
-    let of = |oid, alignments| SubjectHit { oid, alignments };
+    let of = SubjectHit::new;
     let hits = vec![
         of(1, vec![alignment(20, 1e-5, 0..29)]),
         of(
@@ -180,7 +180,7 @@ fn trimming_takes_the_first_alignments_and_printing_orders_the_rest() {
 #[test]
 fn scores_that_round_to_zero_are_not_reported() {
     let rules = selector(5, 1).rules;
-    let of = |oid, alignments| SubjectHit { oid, alignments };
+    let of = SubjectHit::new;
     let hits = vec![
         of(1, vec![alignment(1, 1e-2, 0..9), alignment(0, 2e-2, 20..29)]),
         of(2, vec![alignment(0, 1e-2, 0..9)]),

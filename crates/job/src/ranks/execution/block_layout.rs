@@ -145,7 +145,7 @@ impl BlockLayout {
                 let start = if query == first { start } else { layout.length() };
                 let printed: Vec<&DescriptionRow> =
                     orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
-                let alignments = hits[query].iter().map(|hit| hit.alignments.len()).sum();
+                let alignments = hits[query].iter().map(SubjectHit::alignment_count).sum();
                 pieces::query_header(&job.report, result, &printed, alignments, &mut layout.piece)
                     .map_err(|error| report_failure(&error))?;
                 for &place in &orders[query] {

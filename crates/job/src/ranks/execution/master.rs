@@ -15,11 +15,13 @@ use fleetblast_report::table::DescriptionRow;
 use super::MasterExecutor;
 use super::block_encoder::{BlockEncoder, BlockToEncode};
 use super::block_layout::{BlockLayout, PrintedHits};
+use super::joined_hits::JoinedHits;
 use super::master_pieces::MasterPieces;
 use super::questions::{
     HitPosition, HitsByPartition, decode_answers, encode_alignment_question, encode_questions,
-    group_by_partition, inconsistent_ranks, invert_order, reported_hit, select_final_hits,
-    sorts_hits_by_description, take_alignments, take_candidates, take_description_rows,
+    encode_sending_question, group_by_partition, inconsistent_ranks, invert_order, reported_hit,
+    select_final_hits, sorts_hits_by_description, take_alignments, take_candidates,
+    take_description_rows,
 };
 use super::report_register::ReportRegister;
 use super::shared::lock;
@@ -64,6 +66,8 @@ enum MergeStage {
     Search(HitLists),
     /// Workers align the hits that were chosen for the traceback.
     Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition, since: Instant },
+    /// Workers send the alignments of hits that are joined to others.
+    Join(JoinedHits),
     /// Workers create the rows of the description table.
     Describe { hits: Vec<Vec<SubjectHit>>, asked_hits: HitsByPartition },
     /// Workers format the final hits.
@@ -195,20 +199,17 @@ impl<'a> SearchMaster<'a> {
                 let candidates = take_candidates(block, &asked_hits, &chosen, &mut answers)?;
                 let (hits, overflowed) =
                     select_final_hits(job, &merging_block.block, &chosen, candidates);
-                let asked_hits = group_by_partition(job, &hits, |hit| hit.oid);
                 if job.plan.metadata.is_some() {
+                    let asked_hits = group_by_partition(job, &hits, |hit| hit.oid);
                     MergeStage::Send { hits, overflowed, asked_hits, traceback }
-                } else if pieces::has_description_table(&job.report)
-                    && sorts_hits_by_description(job)
-                {
-                    MergeStage::Describe { hits, asked_hits }
                 } else {
-                    let orders = hits.iter().map(|hits| (0..hits.len()).collect()).collect();
-                    MergeStage::Format {
-                        printed: PrintedHits { hits, orders, rows: None },
-                        asked_hits,
-                    }
+                    MergeStage::Join(JoinedHits::new(job, hits)?)
                 }
+            }
+            MergeStage::Join(joined) => {
+                let later =
+                    take_alignments(block, &joined.asked_hits, &joined.later, &mut answers)?;
+                MergeStage::print(job, joined.with_alignments(later))
             }
             MergeStage::Describe { hits, asked_hits } => {
                 let rows = take_description_rows(block, &asked_hits, &hits, &mut answers)?;
@@ -294,6 +295,16 @@ impl MasterExecutor for SearchMaster<'_> {
 }
 
 impl MergeStage {
+    /// Returns the first stage in which workers make parts of the report from the final hits.
+    fn print(job: &RankJob, hits: Vec<Vec<SubjectHit>>) -> MergeStage {
+        let asked_hits = group_by_partition(job, &hits, |hit| hit.oid);
+        if pieces::has_description_table(&job.report) && sorts_hits_by_description(job) {
+            return MergeStage::Describe { hits, asked_hits };
+        }
+        let orders = hits.iter().map(|hits| (0..hits.len()).collect()).collect();
+        MergeStage::Format { printed: PrintedHits { hits, orders, rows: None }, asked_hits }
+    }
+
     /// Encodes the questions of this stage.
     fn questions(&self, job: &RankJob) -> Result<Vec<(PartitionId, Bytes)>, Error> {
         match self {
@@ -306,11 +317,8 @@ impl MergeStage {
                     |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
                 Question::Describe(places.iter().map(wanted).collect())
             }),
-            MergeStage::Send { hits, asked_hits, .. } => encode_questions(asked_hits, |places| {
-                let wanted =
-                    |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
-                Question::SendAlignments(places.iter().map(wanted).collect())
-            }),
+            MergeStage::Join(joined) => encode_sending_question(&joined.asked_hits, &joined.later),
+            MergeStage::Send { hits, asked_hits, .. } => encode_sending_question(asked_hits, hits),
             MergeStage::Format { printed: PrintedHits { hits, orders, rows }, asked_hits } => {
                 let ranks: Vec<Vec<usize>> =
                     orders.iter().map(|order| invert_order(order)).collect();

@@ -15,6 +15,7 @@ mod block_encoder;
 mod block_layout;
 pub mod iterated;
 mod iteration_log;
+mod joined_hits;
 pub mod lanes;
 pub mod master;
 mod master_pieces;

@@ -34,6 +34,7 @@ pub fn reported_hit(hits: &[SubjectHit], query: usize, at: usize, rank: usize) -
         rank: rank as u32,
         hit_count: hits.len() as u32,
         alignments: hit.alignments.iter().map(|alignment| alignment.computation_index).collect(),
+        joined: hit.joined.clone(),
     }
 }
 
@@ -84,6 +85,20 @@ pub fn encode_questions(
     let encode =
         |(&partition, places): (_, &Vec<HitPosition>)| Ok((partition, encode(&question(places))?));
     asked_hits.iter().map(encode).collect()
+}
+
+/// Encodes the question that asks for all alignments of hits.
+///
+/// # Errors
+/// See [`encode`].
+pub fn encode_sending_question(
+    asked_hits: &HitsByPartition,
+    hits: &[Vec<SubjectHit>],
+) -> Result<Vec<(PartitionId, Bytes)>, Error> {
+    encode_questions(asked_hits, |places| {
+        let wanted = |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
+        Question::SendAlignments(places.iter().map(wanted).collect())
+    })
 }
 
 /// Encodes the question that asks for the alignments of chosen hits.

@@ -376,7 +376,8 @@ impl SearchedPass {
         let alignments = chosen.alignments.iter().map(alignment).collect::<Result<_, _>>()?;
         self.query(chosen.query)?;
         let result = self.block.query_result(chosen.query as usize, chosen.hit_count as usize);
-        Ok(ShownSubject { job, result, hit: SubjectHit { oid: chosen.oid, alignments } })
+        let hit = SubjectHit { oid: chosen.oid, alignments, joined: chosen.joined.clone() };
+        Ok(ShownSubject { job, result, hit })
     }
 }
 
@@ -390,7 +391,7 @@ struct ShownSubject<'a> {
 impl ShownSubject<'_> {
     /// Returns the alignments, each with the letters of the subject in it.
     fn aligned_letters(self) -> Result<AlignedLetters, Error> {
-        let (target, SubjectHit { oid, alignments }) = (self.job.target, self.hit);
+        let (target, SubjectHit { oid, alignments, .. }) = (self.job.target, self.hit);
         let row = |alignment: Alignment| {
             let letters = subject_letters(target, oid, &alignment)?.into_owned();
             Ok((alignment, letters))

@@ -229,7 +229,7 @@ impl Search {
             let alignment = self.alignment(&fields, query, oid);
             match found[query].last_mut() {
                 Some(hit) if hit.oid == oid as u32 => hit.alignments.push(alignment),
-                _ => found[query].push(SubjectHit { oid: oid as u32, alignments: vec![alignment] }),
+                _ => found[query].push(SubjectHit::new(oid as u32, vec![alignment])),
             }
         }
         found

@@ -36,7 +36,7 @@ pub fn read(
             let alignments = hit.split("<Hsp>").skip(1);
             let alignments =
                 alignments.map(|hsp| alignment(hsp, part, methods.next().unwrap())).collect();
-            hits.push(SubjectHit { oid, alignments });
+            hits.push(SubjectHit::new(oid, alignments));
         }
         queries.push(hits);
     }

@@ -10,11 +10,12 @@ use fleetblast_report::pieces;
 use fleetblast_report::table::DescriptionRow;
 use rayon::prelude::*;
 
+use super::super::joined_hits::JoinedHits;
 use super::super::questions::{
     Answers, HitPosition, HitsByPartition, encode_alignment_question, encode_questions,
-    group_by_partition, inconsistent_ranks, invert_order, reported_hit, select_final_hits,
-    sorts_hits_by_description, take_aligned_letters, take_alignments, take_candidates,
-    take_description_rows,
+    encode_sending_question, group_by_partition, inconsistent_ranks, invert_order, reported_hit,
+    select_final_hits, sorts_hits_by_description, take_aligned_letters, take_alignments,
+    take_candidates, take_description_rows,
 };
 use super::block::{IteratedBlock, TrackedQuery};
 use super::report::{PrintedSubjects, report};
@@ -43,6 +44,8 @@ enum PassStage {
     Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition },
     /// Workers send the aligned letters of subjects, from which the master makes PSSMs.
     AlignedLetters { found: PassHits, included: MatrixHits, asked_hits: HitsByPartition },
+    /// Workers send the alignments of hits that are joined to others.
+    Join { searched: Vec<ReportedIteration>, joined: JoinedHits },
     /// Workers create the rows of the description table.
     Describe { found: PassHits, asked_hits: HitsByPartition },
     /// Workers format the hits.
@@ -159,21 +162,22 @@ impl IterationPass {
             PassStage::AlignedLetters { found, included, asked_hits } => {
                 let rows = take_aligned_letters(id, &asked_hits, &included.hits, answers)?;
                 make_matrices(rules, iterated.queries_mut(&self.active), included.makes, rows);
-                let asked_hits = group_by_partition(job, &found.shown, |hit| hit.oid);
                 if job.plan.metadata.is_some() || found.has_pattern() {
+                    let asked_hits = group_by_partition(job, &found.shown, |hit| hit.oid);
                     PassStage::Send { found, asked_hits }
-                } else if pieces::has_description_table(&job.report)
-                    && sorts_hits_by_description(job)
-                {
-                    PassStage::Describe { found, asked_hits }
                 } else {
-                    let orders = found.shown.iter().map(|hits| (0..hits.len()).collect()).collect();
-                    PassStage::Format {
-                        found,
-                        order: PrintOrder { orders, rows: None },
-                        asked_hits,
-                    }
+                    let PassHits { searched, shown } = found;
+                    PassStage::Join { searched, joined: JoinedHits::new(job, shown)? }
                 }
+            }
+            PassStage::Join { mut searched, joined } => {
+                let later = take_alignments(id, &joined.asked_hits, &joined.later, answers)?;
+                let shown = joined.with_alignments(later);
+                for (search, shown) in searched.iter_mut().zip(&shown) {
+                    // Without a pattern there is one part.
+                    search.parts.iter_mut().for_each(|part| part.count = shown.len());
+                }
+                PassStage::print(job, PassHits { searched, shown })
             }
             PassStage::Describe { found, asked_hits } => {
                 let rows = take_description_rows(id, &asked_hits, &found.shown, answers)?;
@@ -230,6 +234,16 @@ impl IterationPass {
 }
 
 impl PassStage {
+    /// Returns the first stage in which workers make parts of the report.
+    fn print(job: &RankJob, found: PassHits) -> PassStage {
+        let asked_hits = group_by_partition(job, &found.shown, |hit| hit.oid);
+        if pieces::has_description_table(&job.report) && sorts_hits_by_description(job) {
+            return PassStage::Describe { found, asked_hits };
+        }
+        let orders = found.shown.iter().map(|hits| (0..hits.len()).collect()).collect();
+        PassStage::Format { found, order: PrintOrder { orders, rows: None }, asked_hits }
+    }
+
     /// Encodes the questions of this stage.
     fn questions(&self, job: &RankJob) -> Result<Questions, Error> {
         match self {
@@ -245,12 +259,11 @@ impl PassStage {
                     Question::SendAlignedLetters(places.iter().map(wanted).collect())
                 })
             }
+            PassStage::Join { joined, .. } => {
+                encode_sending_question(&joined.asked_hits, &joined.later)
+            }
             PassStage::Send { found: PassHits { shown, .. }, asked_hits } => {
-                encode_questions(asked_hits, |places| {
-                    let wanted =
-                        |&(query, at): &HitPosition| reported_hit(&shown[query], query, at, at + 1);
-                    Question::SendAlignments(places.iter().map(wanted).collect())
-                })
+                encode_sending_question(asked_hits, shown)
             }
             PassStage::Describe { found: PassHits { shown, .. }, asked_hits } => {
                 encode_questions(asked_hits, |places| {
@@ -311,7 +324,7 @@ fn divide_hits(
         let makes = rules.record_hits(progress, hits);
         let subject = |hit: &SubjectHit| {
             let alignments: Vec<_> = rules.alignments_for_pssm(hit).cloned().collect();
-            (!alignments.is_empty()).then_some(SubjectHit { oid: hit.oid, alignments })
+            (!alignments.is_empty()).then_some(SubjectHit::new(hit.oid, alignments))
         };
         included.makes.push(makes);
         let subjects = hits.iter().filter(|_| makes).filter_map(subject);

@@ -1,5 +1,6 @@
 //! Makes the reports of the iterations of a pass.
 
+use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::PassId;
 use fleetblast_report::model::QueryResult;
 use fleetblast_report::pieces;
@@ -168,7 +169,7 @@ fn part_report(
         }
     };
     let rows: Vec<_> = order.iter().filter_map(|&place| rows.get(place)).collect();
-    let alignments = result.hits.iter().map(|hit| hit.alignments.len()).sum();
+    let alignments = result.hits.iter().map(SubjectHit::alignment_count).sum();
     pieces::query_header(&job.report, result, &rows, alignments, &mut head).map_err(bad)?;
     pieces::query_footer(&job.report, result, &mut tail).map_err(bad)?;
     pieces::batch_footer(&job.report, batch, &mut tail);

@@ -1,0 +1,114 @@
+//! The sequences that reports show for hits, if several databases have the same identifiers.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use fleetblast_db::{Database, DbError, Defline, Lookup};
+use fleetblast_report::alignment_id;
+use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::nucleotide::blastna;
+
+use super::letters::StoredSequence;
+
+/// NCBIstdaa code of a gap.
+const RESIDUE_GAP: u8 = 0;
+/// blastna code of a gap.
+const BASE_GAP: u8 = 15;
+
+/// Finds the sequences that reports show for hits. BLAST+ looks for the identifier of a hit, and
+/// takes the first sequence that has it, also if the hit is in another one.
+#[derive(Debug)]
+pub struct SharedIdentifiers {
+    lookup: Lookup,
+    /// The shown sequences of hits, as far as they are known.
+    known: Mutex<HashMap<u32, u32>>,
+}
+
+impl SharedIdentifiers {
+    /// Prepares the search for identifiers. `None` if no two sequences can have the same one.
+    ///
+    /// # Errors
+    /// See [`Database::lookup`].
+    pub fn open(database: &Database) -> Result<Option<SharedIdentifiers>, DbError> {
+        if !database.can_share_identifiers() {
+            return Ok(None);
+        }
+        Ok(Some(SharedIdentifiers { lookup: database.lookup()?, known: Mutex::default() }))
+    }
+
+    /// Returns the OID of the sequence that reports show for subject `oid`.
+    ///
+    /// # Errors
+    /// A damaged database.
+    pub fn shown_oid(&self, database: &Database, oid: u32) -> Result<u32, DbError> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&shown) = known().get(&oid) {
+            return Ok(shown);
+        }
+        let lines = database.deflines(oid)?;
+        let oids = match alignment_id(&lines).map(|id| self.lookup.oids_of_stored_id(id)) {
+            // One of the databases has no identifiers.
+            None | Some(Err(DbError::MissingAccessionTable)) => Vec::new(),
+            Some(oids) => oids?,
+        };
+        let mut cursor = database.oid_cursor();
+        cursor.apply_alias_limits();
+        let shown = oids.into_iter().find(|&oid| cursor.includes_oid(oid)).unwrap_or(oid);
+        known().insert(oid, shown);
+        Ok(shown)
+    }
+
+    /// Returns the definition lines that reports show for subject `oid`: those of the shown
+    /// sequence, first the one with the identifier of the subject
+    /// (`CSeqDBVol::x_GetFilteredHeader`, seqdbvol.cpp).
+    ///
+    /// # Errors
+    /// A damaged database.
+    pub fn deflines(&self, database: &Database, oid: u32) -> Result<Vec<Defline>, DbError> {
+        let shown = self.shown_oid(database, oid)?;
+        let mut lines = database.deflines(shown)?;
+        if shown != oid {
+            let own = database.deflines(oid)?;
+            let has_id =
+                |line: &Defline| alignment_id(&own).is_some_and(|id| line.ids.contains(id));
+            if let Some(place) = lines.iter().position(has_id) {
+                lines[..=place].rotate_right(1);
+            }
+        }
+        Ok(lines)
+    }
+}
+
+/// Returns the letters of the shown sequence at the positions that the range `read` of a frame has
+/// in the sequence of an alignment, which has `length` letters. Beyond the end of the shown
+/// sequence there are gaps; on the minus strand there are only gaps if it ends within the range
+/// (`CAlnVec::GetSeqString`, alnvec.hpp). `translate` translates codons. `None` if the range
+/// exceeds the frame.
+pub fn letters_at_same_positions<'a>(
+    shown: StoredSequence<'a>,
+    (frame, read, length): (Frame, Range<u32>, u32),
+    translate: Option<impl Fn(&[u8]) -> Vec<u8>>,
+) -> Option<Cow<'a, [u8]>> {
+    let (end, count) = (frame.required_length(read.end)?, read.len());
+    let part = (end <= length).then(|| frame.to_sequence_range(read, length))?;
+    let mut letters = match frame.strand() {
+        Some(Strand::Minus) if part.end > shown.length() => Vec::new(),
+        Some(Strand::Minus) => blastna::reverse_complement(&shown.part(part)?),
+        Some(Strand::Plus) | None => {
+            let present = part.start.min(shown.length())..part.end.min(shown.length());
+            shown.part(present)?.into_owned()
+        }
+    };
+    let gap = match frame {
+        Frame::Strand(_) => BASE_GAP,
+        Frame::Protein | Frame::Codons(..) => RESIDUE_GAP,
+    };
+    if let Frame::Codons(..) = frame {
+        // BLAST+ ends with an exception where the sequence ends within a codon.
+        letters = letters.len().is_multiple_of(3).then(|| translate.map(|it| it(&letters)))??;
+    }
+    letters.resize(count, gap);
+    Some(Cow::Owned(letters))
+}
