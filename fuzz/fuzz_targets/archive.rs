@@ -2,14 +2,14 @@
 #![no_main]
 
 use fleetblast_report::archive_reader::{read_next, read_strategy};
-use fleetblast_seq::asn::{AsnBinaryReader, AsnTextReader};
+use fleetblast_seq::asn::AsnReader;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut text = AsnTextReader::new(bytes);
+    let mut text = AsnReader::text(bytes);
     while let Ok(Some(_)) = read_next(&mut text) {}
-    let mut binary = AsnBinaryReader::new(bytes);
+    let mut binary = AsnReader::binary(bytes);
     while let Ok(Some(_)) = read_next(&mut binary) {}
-    let _ = read_strategy(&mut AsnTextReader::new(bytes));
-    let _ = read_strategy(&mut AsnBinaryReader::new(bytes));
+    let _ = read_strategy(&mut AsnReader::text(bytes));
+    let _ = read_strategy(&mut AsnReader::binary(bytes));
 });

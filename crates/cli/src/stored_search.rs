@@ -1,11 +1,11 @@
 //! Stored searches, of archives and of search strategies, as words of a command line.
 
-use std::io::BufRead;
+use std::io::Read;
 
 use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
 use fleetblast_report::archive_reader::StoredRequest;
+use fleetblast_seq::asn::AsnReader;
 use fleetblast_seq::asn::ber::tag;
-use fleetblast_seq::asn::{AsnBinaryReader, AsnReader, AsnTextReader};
 
 use crate::options::spec::Program;
 
@@ -174,9 +174,9 @@ fn filter(stored: &Stored<'_>, filter: &str, parts: [&str; 3]) -> Option<String>
 }
 
 /// Creates a reader of ASN.1, as text or BER. BLAST+ recognizes BER by its first byte.
-pub fn asn_reader<'a>(input: impl BufRead + 'a, first: Option<u8>) -> Box<dyn AsnReader + 'a> {
+pub fn asn_reader<'a>(input: impl Read + 'a, first: Option<u8>) -> AsnReader<'a> {
     match first {
-        Some(tag::SEQUENCE) => Box::new(AsnBinaryReader::new(input)),
-        _ => Box::new(AsnTextReader::new(input)),
+        Some(tag::SEQUENCE) => AsnReader::binary(input),
+        _ => AsnReader::text(input),
     }
 }

@@ -14,18 +14,23 @@ pub fn frame_letters(frame: Frame) -> &'static [u8] {
     }
 }
 
+/// Number of indexes of letters: their codes, and [`NO_LETTER`] for any other byte.
+const INDEXES: usize = 32;
+const NO_LETTER: usize = INDEXES - 1;
+const _: () = assert!(alphabet::SIZE <= NO_LETTER);
+
 /// The pairs of different letters that count as positive, because their score in the standard
 /// matrix is positive. XML has other pairs than the other formats. For nucleotides only equal
 /// letters count.
 #[derive(Clone, Debug)]
 pub enum PositivePairs {
-    /// For each pair of NCBIstdaa codes, whether it is positive.
+    /// For each pair of letters, by index, whether it is positive.
     Matrix(Box<Table>),
     /// Only equal letters count.
     Equal,
 }
 
-type Table = [[bool; alphabet::SIZE]; alphabet::SIZE];
+type Table = [[bool; INDEXES]; INDEXES];
 
 impl PositivePairs {
     /// Returns the positive pairs of the pairwise and tabular formats. They cover the letters of
@@ -74,15 +79,20 @@ impl PositivePairs {
     }
 
     fn score(&self, query: u8, subject: u8) -> bool {
-        match (self, alphabet::encode(query), alphabet::encode(subject)) {
-            (Self::Matrix(table), Some(q), Some(s)) => table[usize::from(q)][usize::from(s)],
-            _ => false,
+        match self {
+            Self::Matrix(table) => table[index(query)][index(subject)],
+            Self::Equal => false,
         }
     }
 }
 
+fn index(letter: u8) -> usize {
+    // All indexes are below this power of two; the mask spares a check of bounds.
+    alphabet::encode(letter).map_or(NO_LETTER, usize::from) & (INDEXES - 1)
+}
+
 fn among(scores: &ScoreMatrix, letters: &[u8]) -> Box<Table> {
-    let mut positive = Box::new([[false; alphabet::SIZE]; alphabet::SIZE]);
+    let mut positive = Box::new([[false; INDEXES]; INDEXES]);
     let codes: Vec<_> =
         letters.iter().filter_map(|&c| alphabet::encode(c)).map(usize::from).collect();
     for &q in &codes {

@@ -178,6 +178,19 @@ fn large_bits(value: f64) -> Option<String> {
     }
 }
 
+/// Appends a whole number.
+pub fn append_decimal(mut value: u32, out: &mut Vec<u8>) {
+    let start = out.len();
+    loop {
+        out.push(b'0' + (value % 10) as u8);
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out[start..].reverse();
+}
+
 /// Formats a count with commas between groups of three digits: `17,613`.
 pub fn with_commas(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();

@@ -1,7 +1,6 @@
 //! Lays out an alignment as two rows of letters, and counts its columns.
 
 use std::borrow::Cow;
-use std::iter;
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Alignment, Edit, EditOp};
@@ -159,39 +158,42 @@ impl AlignmentRows {
         columns.filter(|&(&q, &s)| positives.is_positive(q, s)).count()
     }
 
-    /// Iterates over the columns: true if the query has a residue there, false in a gap.
-    pub fn query_residues(&self) -> impl Iterator<Item = bool> + Clone {
+    /// Returns for each column whether the query has a residue there, not a gap.
+    pub fn query_residues(&self) -> Vec<bool> {
         self.residues_without(EditOp::GapInQuery)
     }
 
-    /// Iterates over the columns: true if the subject has a residue there, false in a gap.
-    pub fn subject_residues(&self) -> impl Iterator<Item = bool> + Clone {
+    /// Returns for each column whether the subject has a residue there, not a gap.
+    pub fn subject_residues(&self) -> Vec<bool> {
         self.residues_without(EditOp::GapInSubject)
     }
 
-    /// Iterates over the columns: false in gaps of the kind `gap`, true elsewhere.
-    fn residues_without(&self, gap: EditOp) -> impl Iterator<Item = bool> + Clone {
-        let columns = self.edits.iter().map(move |edit| (edit.op != gap, edit.len as usize));
-        columns.flat_map(|(is_residue, len)| iter::repeat_n(is_residue, len))
+    /// Returns false for each column in a gap of the kind `gap`, true for the others.
+    fn residues_without(&self, gap: EditOp) -> Vec<bool> {
+        let mut residues = Vec::with_capacity(self.column_count());
+        for edit in &self.edits {
+            residues.resize(residues.len() + edit.len as usize, edit.op != gap);
+        }
+        residues
     }
 
     /// Converts `masks`, ranges of the whole query, to the columns of the alignment that they
     /// overlap.
     pub fn masked_query_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
-        masked_columns(self.query_residues(), &self.positions.query, masks)
+        masked_columns(|| self.query_residues(), &self.positions.query, masks)
     }
 
     /// Converts `masks`, ranges of the whole subject, to the columns of the alignment that they
     /// overlap.
     pub fn masked_subject_columns(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
-        masked_columns(self.subject_residues(), &self.positions.subject, masks)
+        masked_columns(|| self.subject_residues(), &self.positions.subject, masks)
     }
 }
 
 /// Converts ranges of a sequence to ranges of columns of a row at `position`, in ascending order.
-/// `residues` has for each column whether the row has a residue there.
+/// `residues` returns for each column whether the row has a residue there.
 fn masked_columns(
-    residues: impl Iterator<Item = bool> + Clone,
+    residues: impl FnOnce() -> Vec<bool>,
     position: &RowPosition,
     masks: &[Range<u32>],
 ) -> Vec<Range<usize>> {
@@ -200,10 +202,15 @@ fn masked_columns(
     if touched.is_empty() {
         return Vec::new();
     }
-    let count = residues.clone().count();
+    let residues = residues();
+    let count = residues.len();
     // The column of each residue of the row.
-    let places: Vec<usize> =
-        residues.enumerate().filter(|&(_, is_residue)| is_residue).map(|(at, _)| at).collect();
+    let places: Vec<usize> = residues
+        .iter()
+        .enumerate()
+        .filter(|&(_, &is_residue)| is_residue)
+        .map(|(at, _)| at)
+        .collect();
     let column_of = |n: u32| places.get(n as usize).copied().unwrap_or(count);
     let columns = touched.iter().map(|it| column_of(it.start)..column_of(it.end - 1) + 1);
     let mut columns: Vec<_> = columns.collect();
@@ -281,8 +288,8 @@ mod tests {
     }
 
     /// Iterates over the columns of a row: true for residues. The row must not have a residue `-`.
-    fn without_gaps(row: &[u8]) -> impl Iterator<Item = bool> + Clone {
-        row.iter().map(|letter| !b"- ".contains(letter))
+    fn without_gaps(row: &[u8]) -> Vec<bool> {
+        row.iter().map(|letter| !b"- ".contains(letter)).collect()
     }
 
     #[test]
@@ -290,8 +297,8 @@ mod tests {
         use EditOp::{GapInQuery, GapInSubject, Substitution};
         let edits = [(Substitution, 2), (GapInSubject, 1), (Substitution, 1), (GapInQuery, 1)];
         let found = pair("ACDE-", "A--EF", &edits);
-        assert_eq!(found.query_residues().collect::<Vec<_>>(), [true, true, true, true, false]);
-        assert_eq!(found.subject_residues().collect::<Vec<_>>(), [true, true, false, true, true]);
+        assert_eq!(found.query_residues(), [true, true, true, true, false]);
+        assert_eq!(found.subject_residues(), [true, true, false, true, true]);
     }
 
     #[test]
@@ -299,7 +306,7 @@ mod tests {
         let masks = [0..4, 5..6, 8..20];
         let position =
             RowPosition { frame: Frame::Protein, frame_range: 3..8, sequence_range: 3..8 };
-        let columns = masked_columns(without_gaps(b"  AC-DEF "), &position, &masks);
+        let columns = masked_columns(|| without_gaps(b"  AC-DEF "), &position, &masks);
         assert_eq!(columns, [2..3, 5..6]);
     }
 
@@ -311,7 +318,7 @@ mod tests {
             frame_range: 0..10,
             sequence_range: 10..20,
         };
-        let columns = masked_columns(without_gaps(b"ACGT--ACGTAC"), &position, &masks);
+        let columns = masked_columns(|| without_gaps(b"ACGT--ACGTAC"), &position, &masks);
         assert_eq!(columns, [0..2, 7..8, 11..12]);
     }
 }

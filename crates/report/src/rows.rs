@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::alignment_positions::AlignmentPositions;
 use crate::letters::PositivePairs;
 use crate::model::ReportSetup;
+use crate::number;
 use crate::pair::AlignmentRows;
 use crate::row_position::RowPosition;
 
@@ -36,9 +37,9 @@ pub fn rows(
     let [query_masks, subject_masks] = marks.masks;
     let name = if marks.pattern.is_some() { PATTERN.len() } else { "Query".len() };
     let html = setup.output.html;
-    let query = (&pair.query_row[..], pair.query_residues().collect());
+    let query = (&pair.query_row[..], pair.query_residues());
     let mut query_row = Row::new("Query", query, query_masks, &pair.positions.query, html);
-    let subject = (&pair.subject_row[..], pair.subject_residues().collect());
+    let subject = (&pair.subject_row[..], pair.subject_residues());
     let mut subject_row = Row::new("Sbjct", subject, subject_masks, &pair.positions.subject, html);
     let line = setup.output.line_length.max(1);
     for start in (0..pair.column_count()).step_by(line) {
@@ -125,11 +126,14 @@ impl<'a> Row<'a> {
         let [first, last] = self.position.printed_ends_of(self.printed..self.printed + residues);
         self.printed += residues;
         let shown = residues > 0 && !(columns.start == 0 && [first, last] == [1, 1]);
-        let start = if shown { first.to_string() } else { String::new() };
-        out.extend_from_slice(format!("{:name$}", self.label).as_bytes());
+        let line = out.len();
+        out.extend_from_slice(self.label.as_bytes());
+        out.resize(line + name + 2, b' ');
+        if shown {
+            number::append_decimal(first, out);
+        }
         // A number wider than its column is followed by fewer blanks.
-        let gap = (width + 2).saturating_sub(start.len());
-        out.extend_from_slice(format!("  {start}{:gap$}", "").as_bytes());
+        out.resize(out.len().max(line + name + width + 4), b' ');
         if self.html {
             coloured(letters, columns, self.masks, out);
         } else {
@@ -137,7 +141,7 @@ impl<'a> Row<'a> {
         }
         out.extend_from_slice(b"  ");
         if shown {
-            out.extend_from_slice(last.to_string().as_bytes());
+            number::append_decimal(last, out);
         }
         out.push(b'\n');
     }

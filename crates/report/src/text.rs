@@ -169,7 +169,14 @@ pub fn escape_html(text: &[u8]) -> Vec<u8> {
 /// BLAST+ fails too.
 pub fn append_escaped_xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportError> {
     // BLAST+ treats the text as a C string.
-    let text = text.split(|&c| c == 0).next().unwrap_or_default();
+    let text = before_zero(text);
+    if text.is_ascii() {
+        let is_plain = |byte: u8| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'+' | b'-' | b'*' | b'|' | b'.')
+        };
+        append_escaped(text, out, |byte| !is_plain(byte), append_escaped_xml_byte);
+        return Ok(());
+    }
     let failed = || ReportError::XmlText { text: String::from_utf8_lossy(text).into_owned() };
     for c in std::str::from_utf8(text).map_err(|_| failed())?.chars() {
         let byte = u8::try_from(u32::from(c)).map_err(|_| failed())?;
@@ -190,6 +197,28 @@ pub fn append_escaped_xml_byte(byte: u8, out: &mut Vec<u8>) {
         0..b' ' => out.push(b'#'),
         byte => out.push(byte),
     }
+}
+
+/// Returns a text up to its first zero byte.
+pub fn before_zero(text: &[u8]) -> &[u8] {
+    &text[..memchr::memchr(0, text).unwrap_or(text.len())]
+}
+
+/// Appends text. Passes the bytes for which `is_escaped` returns true to `escape`, and copies the
+/// runs of others.
+pub fn append_escaped(
+    text: &[u8],
+    out: &mut Vec<u8>,
+    is_escaped: impl Fn(u8) -> bool,
+    escape: impl Fn(u8, &mut Vec<u8>),
+) {
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|&byte| is_escaped(byte)) {
+        out.extend_from_slice(&rest[..at]);
+        escape(rest[at], out);
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
 }
 
 /// Returns the first word of a text, up to the first blank.

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use encoding_rs::WINDOWS_1252;
 use fleetblast_seq::id::{SeqId, TextKind};
 use fleetblast_stats::release::Release;
+use memchr::memmem;
 
 /// Title of a protein that has neither a title nor an identifier from which a title can be made.
 pub const UNNAMED_PROTEIN_TITLE: &[u8] = b"unnamed protein product";
@@ -65,7 +66,7 @@ impl TitleFacts<'_> {
         let text = [prefix, trimmed(&text, b",;~ ")].concat();
         let mut text = squeezed(&text);
         if self.is_protein {
-            text = without_marks_before_brackets(&text);
+            text = without_marks_before_brackets(text);
         } else if stored.is_empty() && !self.ids.iter().any(names_itself) {
             text.iter_mut().take(1).for_each(|first| first.make_ascii_uppercase());
         }
@@ -141,17 +142,18 @@ fn is_accession_of(id: &SeqId, prefixes: &[&[u8]]) -> bool {
 }
 
 /// Removes a period or comma before a blank and a bracket, as BLAST+ does for proteins.
-fn without_marks_before_brackets(text: &[u8]) -> Vec<u8> {
-    let mut text = text.to_vec();
+fn without_marks_before_brackets(mut text: Vec<u8>) -> Vec<u8> {
     for mark in [b". [", b", ["] {
-        let mut kept = Vec::with_capacity(text.len());
-        let mut rest = &text[..];
-        while let Some(at) = rest.windows(mark.len()).position(|window| window == mark) {
-            kept.extend_from_slice(&rest[..at]);
-            kept.extend_from_slice(b" [");
-            rest = &rest[at + mark.len()..];
+        let mut found = memmem::find_iter(&text, mark).peekable();
+        if found.peek().is_none() {
+            continue;
         }
-        kept.extend_from_slice(rest);
+        let (mut kept, mut end) = (Vec::with_capacity(text.len()), 0);
+        for at in found {
+            kept.extend_from_slice(&text[end..at]);
+            end = at + 1;
+        }
+        kept.extend_from_slice(&text[end..]);
         text = kept;
     }
     text

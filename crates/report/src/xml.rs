@@ -219,13 +219,28 @@ fn element(
     content: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    out.extend_from_slice(format!("{:indent$}<{name}>", "").as_bytes());
+    start_tag(indent, name, out);
     text::append_escaped_xml(content, out)?;
-    out.extend_from_slice(format!("</{name}>\n").as_bytes());
+    end_tag(name, out);
     Ok(())
 }
 
 /// Appends an element with a number (or anything that needs no escape).
 fn value(indent: usize, name: &str, content: impl std::fmt::Display, out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("{:indent$}<{name}>{content}</{name}>\n", "").as_bytes());
+    start_tag(indent, name, out);
+    out.extend_from_slice(content.to_string().as_bytes());
+    end_tag(name, out);
+}
+
+fn start_tag(indent: usize, name: &str, out: &mut Vec<u8>) {
+    out.resize(out.len() + indent, b' ');
+    out.push(b'<');
+    out.extend_from_slice(name.as_bytes());
+    out.push(b'>');
+}
+
+fn end_tag(name: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"</");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b">\n");
 }

@@ -49,6 +49,15 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
             format!("Command line argument error: Argument \"archive\". File is not accessible:  `{name}'\n({error})"),
         )
     })?;
+    let environment = ProcessEnvironment {
+        // The statistics of archives are without the correction for finite sizes.
+        variable: &|name| match name {
+            "OLD_FSC" => Some("true".into()),
+            _ => std::env::var_os(name),
+        },
+        sorts_all_reports: true,
+        ..ProcessEnvironment::current()
+    };
     let mut archives = Archives::new(file, path)?;
     let mut report: Option<ArchiveReport> = None;
     let mut next = archives.next_archive()?;
@@ -60,7 +69,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
             next = archives.next_archive()?;
             continue;
         };
-        let plan = plan(&first, &options)?;
+        let plan = plan(&first, &options, &environment)?;
         let audience = Progress::new(NO_PROGRAM, ProgressMode::No, plan.out == Destination::Stdout);
         let mut target = SubjectDatabase::open(&plan, &audience)?;
         // BLAST+ names the masks of subjects in reports of archives, but does not show them.
@@ -80,7 +89,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
 
 /// The archives of a file.
 struct Archives<'a> {
-    reader: Box<dyn AsnReader>,
+    reader: AsnReader<'static>,
     path: &'a OsString,
 }
 
@@ -96,7 +105,7 @@ impl<'a> Archives<'a> {
 
     /// Reads the next archive, and prints the messages of its search.
     fn next_archive(&mut self) -> Result<Option<StoredObject>, Error> {
-        let object = archive_reader::read_next(&mut *self.reader).map_err(|error| match error {
+        let object = archive_reader::read_next(&mut self.reader).map_err(|error| match error {
             AsnError::Io(error) => self.invalid(&error.to_string()),
             AsnError::Malformed(malformed) => {
                 self.invalid(&format!("{}: {malformed}", self.reader.place()))
@@ -131,7 +140,11 @@ fn invalid(path: &OsStr, why: &str) -> Error {
 
 /// Plans the stored search with the report options of this run. Prints BLAST+'s warnings about the
 /// options, which it repeats for each archive.
-fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Error> {
+fn plan(
+    archive: &StoredArchive,
+    options: &FormatterOptions,
+    environment: &ProcessEnvironment<'_>,
+) -> Result<Plan, Error> {
     let what = format!("archives of {} ({})", archive.request.program, archive.request.service);
     let unsupported = || Error::unsupported(BLAST_FORMATTER.name, &what);
     let program = match (archive.request.service.as_str(), archive.request.program.as_str()) {
@@ -149,17 +162,8 @@ fn plan(archive: &StoredArchive, options: &FormatterOptions) -> Result<Plan, Err
         }
         Request::Print(_) | Request::PrintVersion(_) => return Err(unsupported()),
     };
-    let environment = ProcessEnvironment {
-        // The statistics of archives are without the correction for finite sizes.
-        variable: &|name| match name {
-            "OLD_FSC" => Some("true".into()),
-            _ => std::env::var_os(name),
-        },
-        sorts_all_reports: true,
-        ..ProcessEnvironment::current()
-    };
     let mut warnings = Vec::new();
-    let plan = plan::plan(&*(entry.read)(&given), &environment, &mut warnings);
+    let plan = plan::plan(&*(entry.read)(&given), environment, &mut warnings);
     let program = format!("[{}] ", entry.program.name);
     warnings.iter().for_each(|warning| complain(&warning.replacen(&program, "", 1)));
     if words::warns_of_few(archive, options) {

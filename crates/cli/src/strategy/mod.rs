@@ -138,7 +138,7 @@ fn refuse_others(program: &Program, given: &GivenOptions) -> Result<(), Error> {
 fn read_request(path: &OsStr) -> Result<StoredRequest, Error> {
     let text = read_text_file(IMPORT_SEARCH_STRATEGY.name(), path)?;
     let mut reader = asn_reader(&text[..], text.first().copied());
-    read_strategy(&mut *reader).map_err(|error| {
+    read_strategy(&mut reader).map_err(|error| {
         let mut invalid = Error::query_options("Failed to read search strategy");
         let why = match error {
             AsnError::Io(error) => error.to_string(),

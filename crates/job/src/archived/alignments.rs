@@ -28,6 +28,8 @@ pub(super) struct HitReader<'a> {
     lookup: Option<Lookup>,
     /// The subject of the last alignment, and the OIDs of its identifier.
     last: Option<(SeqId, Vec<u32>)>,
+    /// The frames in which alignments read the subjects.
+    subject_frames: Vec<Frame>,
 }
 
 impl<'a> HitReader<'a> {
@@ -48,7 +50,8 @@ impl<'a> HitReader<'a> {
                 queries.entry(id).or_insert(place);
             }
         }
-        HitReader { setup, target, block, queries, lookup: None, last: None }
+        let subject_frames = subject_frames(target);
+        HitReader { setup, target, block, queries, lookup: None, last: None, subject_frames }
     }
 
     /// Returns the hits of each query.
@@ -151,28 +154,28 @@ impl<'a> HitReader<'a> {
         let letters = record.record.residues.len() as u32;
         let searched = record.range.clone().unwrap_or(0..letters);
         let covered = |part: fn(&Segment) -> Option<&SegmentPart>| {
-            let parts: Vec<&SegmentPart> = stored.segments.iter().filter_map(part).collect();
-            let strand = parts.first()?.strand;
-            let start = parts.iter().map(|part| part.range.start).min()?;
-            let end = parts.iter().map(|part| part.range.end).max()?;
+            let parts = stored.segments.iter().filter_map(part);
+            let strand = parts.clone().next()?.strand;
+            let start = parts.clone().map(|part| part.range.start).min()?;
+            let end = parts.map(|part| part.range.end).max()?;
             Some((start..end, strand))
         };
         let of_query = covered(|segment| segment.query.as_ref()).ok_or_else(failure)?;
         let of_subject = covered(|segment| segment.subject.as_ref()).ok_or_else(failure)?;
-        let frames: Vec<Frame> = prepared.contexts.iter().map(|context| context.frame).collect();
-        let place =
-            |candidates: &[Frame], (range, strand): &(Range<u32>, Strand), whole: &Range<u32>| {
-                candidates.iter().enumerate().find_map(|(number, &frame)| {
-                    place_in_frame(frame, range, *strand, whole).map(|letters| (number, letters))
-                })
-            };
-        let (context, query_range) = place(&frames, &of_query, &searched).ok_or_else(failure)?;
+        let (range, strand) = of_query;
+        let mut contexts = prepared.contexts.iter().enumerate();
+        let context = contexts.find_map(|(number, context)| {
+            let letters = place_in_frame(context.frame, &range, strand, &searched)?;
+            Some((number, context.frame, letters))
+        });
+        let (context, query_frame, query_range) = context.ok_or_else(failure)?;
+        let (range, strand) = of_subject;
         let extent = self.target.extent(oid);
-        let subject_frames = self.subject_frames();
-        let (frame, subject_range) =
-            place(&subject_frames, &of_subject, &extent.searched_range).ok_or_else(failure)?;
-        let frame = subject_frames[frame];
-        let units = [frames[context], frame].map(Frame::letters_per_residue);
+        let frame = self.subject_frames.iter().find_map(|&frame| {
+            Some((frame, place_in_frame(frame, &range, strand, &extent.searched_range)?))
+        });
+        let (frame, subject_range) = frame.ok_or_else(failure)?;
+        let units = [query_frame, frame].map(Frame::letters_per_residue);
         let edits = stored.segments.iter().map(|segment| edit(segment, units));
         let edits: Vec<Edit> = edits.collect::<Option<_>>().ok_or_else(failure)?;
         Ok(Alignment {
@@ -195,17 +198,18 @@ impl<'a> HitReader<'a> {
             positives: stored.positives,
         })
     }
+}
 
-    fn subject_frames(&self) -> Vec<Frame> {
-        let is_protein = self.target.summary.kind == fleetblast_db::SequenceKind::Protein;
-        match (self.target.is_translated(), is_protein) {
-            (true, _) => [Strand::Plus, Strand::Minus]
-                .into_iter()
-                .flat_map(|strand| (0..3).map(move |offset| Frame::Codons(strand, offset)))
-                .collect(),
-            (false, true) => vec![Frame::Protein],
-            (false, false) => vec![Frame::Strand(Strand::Plus)],
-        }
+/// Returns the frames in which alignments read the subjects.
+fn subject_frames(target: &SubjectDatabase) -> Vec<Frame> {
+    let is_protein = target.summary.kind == fleetblast_db::SequenceKind::Protein;
+    match (target.is_translated(), is_protein) {
+        (true, _) => [Strand::Plus, Strand::Minus]
+            .into_iter()
+            .flat_map(|strand| (0..3).map(move |offset| Frame::Codons(strand, offset)))
+            .collect(),
+        (false, true) => vec![Frame::Protein],
+        (false, false) => vec![Frame::Strand(Strand::Plus)],
     }
 }
 

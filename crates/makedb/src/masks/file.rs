@@ -5,10 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use fleetblast_seq::asn::{
-    AsnBinaryReader, AsnError, AsnReader, AsnTextReader, AsnValue, Malformed, Node, Place,
-    read_location,
-};
+use fleetblast_seq::asn::{AsnError, AsnReader, Malformed, Node, Place, read_location};
 use fleetblast_seq::id::SeqId;
 use fleetblast_seq::input::UnchangedFile;
 
@@ -16,6 +13,11 @@ use fleetblast_seq::input::UnchangedFile;
 const BUFFER: usize = 1 << 16;
 /// Number of leading bytes from which BLAST+ guesses the format.
 const GUESSED: usize = 8096;
+
+/// The fields of a Blast-db-mask-info.
+const INFO: &[&str] = &["algo-id", "algo-program", "algo-options", "masks"];
+/// The fields of a Blast-mask-list.
+const MASKS: &[&str] = &["masks", "more"];
 
 /// An error of reading a file of masks.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +60,7 @@ pub struct MaskDescription {
 /// A file of masks that is being read.
 pub struct MaskFile {
     path: PathBuf,
-    source: Box<dyn AsnReader>,
+    source: AsnReader<'static>,
 }
 
 impl MaskFile {
@@ -82,9 +84,9 @@ impl MaskFile {
             Ok(start) => &start[..start.len().min(GUESSED)],
             Err(source) => return Err(MaskError::Unreadable { path, source }),
         };
-        let source: Box<dyn AsnReader> = match guess(start) {
-            Some(true) => Box::new(AsnBinaryReader::new(input)),
-            Some(false) => Box::new(AsnTextReader::new(input)),
+        let source: AsnReader<'static> = match guess(start) {
+            Some(true) => AsnReader::binary(input),
+            Some(false) => AsnReader::text(input),
             None => return Err(MaskError::UnknownEncoding { path }),
         };
         Ok(Self { path, source })
@@ -103,16 +105,16 @@ impl MaskFile {
             }
             source.header("Blast-db-mask-info")?;
             source.open()?;
-            let mut field = |name, number| {
-                source.open_field(name, number)?;
-                let value = source.value()?;
-                source.close_field(false)?;
-                Ok::<_, AsnError>(value)
-            };
-            field("algo-id", 0)?;
-            let program = program(&field("algo-program", 1)?)?;
-            let options = field("algo-options", 2)?.text()?.to_vec();
-            source.open_field("masks", 3)?;
+            open_field(source, INFO, "algo-id")?;
+            source.value()?;
+            source.close_field()?;
+            open_field(source, INFO, "algo-program")?;
+            let program = program(source.value()?)?;
+            source.close_field()?;
+            open_field(source, INFO, "algo-options")?;
+            let options = source.value()?.text()?.into_owned();
+            source.close_field()?;
+            open_field(source, INFO, "masks")?;
             Ok(Some(MaskDescription { program, options }))
         };
         let result = read();
@@ -137,15 +139,15 @@ impl MaskFile {
     ) -> Result<(), AsnError> {
         let source = &mut self.source;
         source.open()?;
-        let mut more = list(&mut **source, each)?;
+        let mut more = list(source, each)?;
         source.close()?;
-        source.close_field(true)?;
+        source.close_field()?;
         source.close()?;
         // Masks that did not fit into the object follow in further objects.
         while more {
             source.header("Blast-mask-list")?;
             source.open()?;
-            more = list(&mut **source, each)?;
+            more = list(source, each)?;
             source.close()?;
         }
         Ok(())
@@ -162,37 +164,44 @@ impl MaskFile {
     }
 }
 
+/// Starts the next field of a value, which must be the one with this name.
+fn open_field(source: &mut AsnReader<'_>, names: &[&str], name: &str) -> Result<(), AsnError> {
+    match source.open_field(names, 0)? {
+        Some(place) if names[place] == name => Ok(()),
+        _ => source.fail(format!("'{name}' belongs here")),
+    }
+}
+
 /// Reads the members of a Blast-mask-list, and calls `each` for each. Returns whether another list
 /// follows.
 fn list(
-    source: &mut dyn AsnReader,
+    source: &mut AsnReader<'_>,
     each: &mut impl FnMut(SeqId, Vec<Range<u32>>),
 ) -> Result<bool, AsnError> {
-    source.open_field("masks", 0)?;
-    source.open()?;
-    while let Some(node) = source.element()? {
-        if let Some((id, ranges)) = read_location(&node)? {
+    open_field(source, MASKS, "masks")?;
+    source.for_each_element(|node| {
+        if let Some((id, ranges)) = read_location(node)? {
             each(id, ranges);
         }
-    }
-    source.close()?;
-    source.close_field(false)?;
-    source.open_field("more", 1)?;
+        Ok(())
+    })?;
+    source.close_field()?;
+    open_field(source, MASKS, "more")?;
     let more = source.value()?.boolean()?;
-    source.close_field(true)?;
+    source.close_field()?;
     Ok(more)
 }
 
 /// Returns the number of a masking program. Text files have the program's name instead.
-fn program(node: &Node) -> Result<i64, Malformed> {
-    let AsnValue::Word(name) = &node.kind else { return node.integer() };
-    Ok(match name.as_str() {
-        "not-set" => 0,
-        "dust" => 10,
-        "seg" => 20,
-        "windowmasker" => 30,
-        "repeat" => 40,
-        "other" => 100,
+fn program(node: Node<'_>) -> Result<i64, Malformed> {
+    let Some(name) = node.word() else { return node.integer() };
+    Ok(match name {
+        b"not-set" => 0,
+        b"dust" => 10,
+        b"seg" => 20,
+        b"windowmasker" => 30,
+        b"repeat" => 40,
+        b"other" => 100,
         _ => return node.fail("an unknown masking program"),
     })
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fleetblast_seq::asn::{Malformed, Node, read_location, read_seq_id};
+use fleetblast_seq::asn::{Elements, Malformed, Node, read_location, read_seq_id};
 use fleetblast_seq::frame::Strand;
 use fleetblast_seq::id::SeqId;
 
@@ -63,41 +63,55 @@ pub struct SegmentPart {
     pub strand: Strand,
 }
 
-/// Reads an alignment. If the search was ungapped, it consists of several.
-pub(super) fn read(node: &Node) -> Result<Vec<StoredAlignment>> {
+/// Reads an alignment, and appends it to `alignments`. If the search was ungapped, it consists of
+/// several.
+pub(super) fn read(node: Node<'_>, alignments: &mut Vec<StoredAlignment>) -> Result<()> {
     let [_, _, scores, Some(segments), ..] = node.fields(ALIGNMENT)? else {
         return node.fail("an alignment without 'segs'");
     };
     let (kind, list) = segments.choice(SEGMENTS)?;
     match SEGMENTS[kind] {
-        "dendiag" => list.list()?.iter().map(diagonal).collect(),
-        "denseg" => Ok(vec![dense(list, scores)?]),
-        // Ungapped alignments have their scores within each segment.
-        _ if scores.is_none() => list.list()?.iter().map(standard_alone).collect(),
-        _ => Ok(vec![standard(list, scores)?]),
+        "dendiag" => list.list()?.try_for_each(|node| {
+            alignments.push(diagonal(node)?);
+            Ok(())
+        }),
+        "std" if scores.is_none() => list.list()?.try_for_each(|node| {
+            // Ungapped alignments have their scores within each segment.
+            let (both, segment, scores) = standard_segment(node)?;
+            alignments.push(with_scores(both, vec![segment], scores)?);
+            Ok(())
+        }),
+        "denseg" => {
+            alignments.push(dense(list, scores)?);
+            Ok(())
+        }
+        _ => {
+            alignments.push(standard(list, scores)?);
+            Ok(())
+        }
     }
 }
 
-fn ids(node: &Node) -> Result<[SeqId; 2]> {
-    match node.list()? {
-        [query, subject] => Ok([read_seq_id(query)?, read_seq_id(subject)?]),
-        _ => node.fail("two identifiers belong here"),
+fn ids(node: Node<'_>) -> Result<[SeqId; 2]> {
+    match node.list()?.array() {
+        Some([query, subject]) => Ok([read_seq_id(query)?, read_seq_id(subject)?]),
+        None => node.fail("two identifiers belong here"),
     }
 }
 
-fn unsigned(node: &Node) -> Result<u32> {
+fn unsigned(node: Node<'_>) -> Result<u32> {
     match u32::try_from(node.integer()?) {
         Ok(number) => Ok(number),
         Err(_) => node.fail("a number of letters belongs here"),
     }
 }
 
-fn strand(node: &Node) -> Strand {
+fn strand(node: Node<'_>) -> Strand {
     if node.is_word(STRANDS[2], 2) { Strand::Minus } else { Strand::Plus }
 }
 
 /// Returns a part of a sequence from its start, which is negative for a gap.
-fn part(start: &Node, length: u32, strand: Strand) -> Result<Option<SegmentPart>> {
+fn part(start: Node<'_>, length: u32, strand: Strand) -> Result<Option<SegmentPart>> {
     let Ok(first) = u32::try_from(start.integer()?) else { return Ok(None) };
     match first.checked_add(length) {
         Some(end) => Ok(Some(SegmentPart { range: first..end, strand })),
@@ -105,46 +119,64 @@ fn part(start: &Node, length: u32, strand: Strand) -> Result<Option<SegmentPart>
     }
 }
 
-fn diagonal(node: &Node) -> Result<StoredAlignment> {
+fn diagonal(node: Node<'_>) -> Result<StoredAlignment> {
     let [_, Some(both), Some(starts), Some(length), strands, scores] = node.fields(DIAGONAL)?
     else {
         return node.fail("a diagonal without 'ids', 'starts' or 'len'");
     };
-    let (length, strands) = (unsigned(length)?, strands.map_or(Ok(&[][..]), Node::list)?);
-    let [query, subject] = starts.list()? else {
+    let length = unsigned(length)?;
+    let Some(starts) = starts.list()?.array() else {
         return starts.fail("two positions belong here");
     };
-    let strand_of = |row: usize| strands.get(row).map_or(Strand::Plus, strand);
-    let segment = Segment {
-        query: part(query, length, strand_of(0))?,
-        subject: part(subject, length, strand_of(1))?,
-    };
+    let segment = segment(starts, length, &mut Strands::new(strands)?)?;
     with_scores(ids(both)?, vec![segment], scores)
 }
 
-fn dense(node: &Node, scores: Option<&Node>) -> Result<StoredAlignment> {
+fn dense(node: Node<'_>, scores: Option<Node<'_>>) -> Result<StoredAlignment> {
     let [_, _, Some(both), Some(starts), Some(lengths), strands, _] = node.fields(DENSE)? else {
         return node.fail("segments without 'ids', 'starts' or 'lens'");
     };
-    let (starts, lengths) = (starts.list()?, lengths.list()?);
-    let strands = strands.map_or(Ok(&[][..]), Node::list)?;
-    if starts.len() != 2 * lengths.len() {
-        return node.fail("each segment needs two starts");
+    let (mut starts, lengths) = (starts.list()?, lengths.list()?);
+    let mut strands = Strands::new(strands)?;
+    let mut segments = Vec::with_capacity(lengths.count());
+    for length in lengths {
+        let (Some(query), Some(subject)) = (starts.next(), starts.next()) else {
+            return node.fail("each segment needs two starts");
+        };
+        segments.push(segment([query, subject], unsigned(length)?, &mut strands)?);
     }
-    let strand_of = |at: usize| strands.get(at).map_or(Strand::Plus, strand);
-    let segment = |(number, length): (usize, &Node)| {
-        let length = unsigned(length)?;
-        let [query, subject] = [2 * number, 2 * number + 1];
-        Ok(Segment {
-            query: part(&starts[query], length, strand_of(query))?,
-            subject: part(&starts[subject], length, strand_of(subject))?,
-        })
-    };
-    let segments = lengths.iter().enumerate().map(segment).collect::<Result<_>>()?;
-    with_scores(ids(both)?, segments, scores)
+    match starts.next() {
+        None => with_scores(ids(both)?, segments, scores),
+        Some(_) => node.fail("each segment needs two starts"),
+    }
 }
 
-fn standard(node: &Node, scores: Option<&Node>) -> Result<StoredAlignment> {
+/// The strands of the parts of all segments, one after the other. They may be missing.
+struct Strands<'a>(Option<Elements<'a>>);
+
+impl<'a> Strands<'a> {
+    fn new(node: Option<Node<'a>>) -> Result<Self> {
+        node.map(|node| node.list()).transpose().map(Strands)
+    }
+
+    fn next(&mut self) -> Strand {
+        self.0.as_mut().and_then(Iterator::next).map_or(Strand::Plus, strand)
+    }
+}
+
+/// Returns a segment from the starts of its parts.
+fn segment(
+    [query, subject]: [Node<'_>; 2],
+    length: u32,
+    strands: &mut Strands<'_>,
+) -> Result<Segment> {
+    Ok(Segment {
+        query: part(query, length, strands.next())?,
+        subject: part(subject, length, strands.next())?,
+    })
+}
+
+fn standard(node: Node<'_>, scores: Option<Node<'_>>) -> Result<StoredAlignment> {
     let (mut both, mut segments) = (None, Vec::new());
     for node in node.list()? {
         let (names, segment, _) = standard_segment(node)?;
@@ -157,23 +189,18 @@ fn standard(node: &Node, scores: Option<&Node>) -> Result<StoredAlignment> {
     }
 }
 
-fn standard_alone(node: &Node) -> Result<StoredAlignment> {
-    let (both, segment, scores) = standard_segment(node)?;
-    with_scores(both, vec![segment], scores)
-}
-
-fn standard_segment(node: &Node) -> Result<([SeqId; 2], Segment, Option<&Node>)> {
+fn standard_segment(node: Node<'_>) -> Result<([SeqId; 2], Segment, Option<Node<'_>>)> {
     let [_, Some(both), Some(locations), scores] = node.fields(STANDARD)? else {
         return node.fail("a segment without 'ids' or 'loc'");
     };
-    let [query, subject] = locations.list()? else {
+    let Some([query, subject]) = locations.list()?.array() else {
         return locations.fail("two locations belong here");
     };
     let segment = Segment { query: location(query)?, subject: location(subject)? };
     Ok((ids(both)?, segment, scores))
 }
 
-fn location(node: &Node) -> Result<Option<SegmentPart>> {
+fn location(node: Node<'_>) -> Result<Option<SegmentPart>> {
     let Some((_, ranges)) = read_location(node)? else { return Ok(None) };
     let [range] = ranges.as_slice() else { return node.fail("one interval belongs here") };
     let strand = match node.choice(LOCATION)? {
@@ -186,7 +213,7 @@ fn location(node: &Node) -> Result<Option<SegmentPart>> {
 fn with_scores(
     [query, subject]: [SeqId; 2],
     segments: Vec<Segment>,
-    scores: Option<&Node>,
+    scores: Option<Node<'_>>,
 ) -> Result<StoredAlignment> {
     let mut alignment = StoredAlignment {
         query,
@@ -200,13 +227,13 @@ fn with_scores(
         positives: None,
         segments,
     };
-    for node in scores.map_or(Ok(&[][..]), Node::list)? {
+    for node in super::list(scores)? {
         let [Some(id), Some(value)] = node.fields(SCORE)? else {
             return node.fail("a score without 'id' or 'value'");
         };
         let (kind, value) = value.choice(SCORE_VALUE)?;
         let (1, name) = id.choice(SCORE_ID)? else { continue };
-        match (name.text()?, kind) {
+        match (&*name.text()?, kind) {
             (b"score", 1) => alignment.score = unsigned(value)? as i32,
             (b"bit_score", 0) => alignment.bit_score = value.real()?,
             (b"e_value" | b"sum_e", 0) => alignment.evalue = value.real()?,

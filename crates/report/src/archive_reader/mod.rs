@@ -1,17 +1,19 @@
 //! Reads BLAST archives (format 11), as text or binary ASN.1 (`Blast4-archive`, blast.asn).
 
 mod alignments;
+mod results;
 mod sequences;
 #[cfg(test)]
 mod tests;
 
 use std::ops::Range;
 
-use fleetblast_seq::asn::{AsnReader, Malformed, Node, read_location};
+use fleetblast_seq::asn::{AsnError, AsnReader, Malformed, Node};
 use fleetblast_seq::id::SeqId;
 use fleetblast_stats::karlin::KarlinParameters;
 
 pub use self::alignments::{Segment, SegmentPart, StoredAlignment};
+use self::results::SearchResults;
 pub use self::sequences::StoredQuery;
 use crate::archive_options::{ArchiveOption, OptionValue};
 
@@ -68,18 +70,6 @@ const VALUE: &[&str; 17] = &[
     "integer-list",
 ];
 const CUTOFF: &[&str; 2] = &["e-value", "raw-score"];
-const RESULTS: &[&str; 7] = &[
-    "alignments",
-    "phi-alignments",
-    "masks",
-    "ka-blocks",
-    "search-stats",
-    "pssm",
-    "simple-results",
-];
-const MASK: &[&str; 2] = &["locations", "frame"];
-const KARLIN: &[&str; 4] = &["lambda", "k", "h", "gapped"];
-const FRAMES: &[&str; 7] = &["notset", "plus1", "plus2", "plus3", "minus1", "minus2", "minus3"];
 
 type Result<T> = std::result::Result<T, Malformed>;
 
@@ -198,40 +188,64 @@ pub struct StoredObject {
 /// # Errors
 /// The file cannot be read, or is no archive.
 pub fn read_next(
-    reader: &mut dyn AsnReader,
-) -> std::result::Result<Option<StoredObject>, fleetblast_seq::asn::AsnError> {
+    reader: &mut AsnReader<'_>,
+) -> std::result::Result<Option<StoredObject>, AsnError> {
     if !reader.more()? {
         return Ok(None);
     }
     reader.header(ARCHIVE_TYPE)?;
-    let node = reader.value()?;
-    let [Some(request), Some(results), messages] = node.fields(ARCHIVE)? else {
-        return Ok(node.fail("an archive without 'request' or 'results'")?);
+    let (mut stored, mut results, mut messages) = (None, None, Vec::new());
+    for_each_field(reader, ARCHIVE, |reader, field| {
+        match field {
+            "request" => stored = Some(request(reader.value()?)?),
+            "results" => results = Some(SearchResults::read(reader)?),
+            _ => reader.for_each_element(|node| {
+                messages.extend(message(node)?);
+                Ok(())
+            })?,
+        }
+        Ok(())
+    })?;
+    let (Some(request), Some(results)) = (stored, results) else {
+        return reader.fail("an archive without 'request' or 'results'");
     };
-    let messages = list(messages)?.iter().map(message).collect::<Result<Vec<_>>>()?;
-    let messages = messages.into_iter().flatten().collect();
-    Ok(Some(StoredObject { messages, archive: archive(request, results)? }))
+    let archive = request.map(|request| Box::new(results.into_archive(request)));
+    Ok(Some(StoredObject { messages, archive }))
+}
+
+/// Calls `read` with the name of each field of a value. `read` must read the field's value.
+fn for_each_field<'a>(
+    reader: &mut AsnReader<'a>,
+    names: &[&'static str],
+    mut read: impl FnMut(&mut AsnReader<'a>, &'static str) -> std::result::Result<(), AsnError>,
+) -> std::result::Result<(), AsnError> {
+    reader.open()?;
+    let mut next = 0;
+    while let Some(field) = reader.open_field(names, next)? {
+        read(reader, names[field])?;
+        reader.close_field()?;
+        next = field + 1;
+    }
+    reader.close()
 }
 
 /// Reads a search strategy, the first one of the file.
 ///
 /// # Errors
 /// The file cannot be read, or is no search strategy.
-pub fn read_strategy(
-    reader: &mut dyn AsnReader,
-) -> std::result::Result<StoredRequest, fleetblast_seq::asn::AsnError> {
+pub fn read_strategy(reader: &mut AsnReader<'_>) -> std::result::Result<StoredRequest, AsnError> {
     reader.header(STRATEGY_TYPE)?;
     let node = reader.value()?;
-    match request(&node)? {
+    match request(node)? {
         Some(request) => Ok(request),
         None => Ok(node.fail("a request that is no search")?),
     }
 }
 
 /// Reads a message; `None` if BLAST+ does not print it (`CRemoteBlast::LoadFromArchive`).
-fn message(node: &Node) -> Result<Option<Vec<u8>>> {
+fn message(node: Node<'_>) -> Result<Option<Vec<u8>>> {
     let [Some(code), Some(text)] = node.fields(MESSAGE)? else { return Ok(None) };
-    let text = text.text()?.to_vec();
+    let text = text.text()?.into_owned();
     Ok(match code.integer()? {
         // Information, and traces.
         0 | 5 => None,
@@ -241,7 +255,7 @@ fn message(node: &Node) -> Result<Option<Vec<u8>>> {
 }
 
 /// Reads a request; `None` if it is that of a failed search.
-fn request(request: &Node) -> Result<Option<StoredRequest>> {
+fn request(request: Node<'_>) -> Result<Option<StoredRequest>> {
     let [_, Some(body)] = request.fields(REQUEST)? else {
         return request.fail("a request without 'body'");
     };
@@ -268,8 +282,8 @@ fn request(request: &Node) -> Result<Option<StoredRequest>> {
         u32::try_from(number).ok()
     };
     Ok(Some(StoredRequest {
-        program: String::from_utf8_lossy(program.text()?).into_owned(),
-        service: String::from_utf8_lossy(service.text()?).into_owned(),
+        program: String::from_utf8_lossy(&program.text()?).into_owned(),
+        service: String::from_utf8_lossy(&service.text()?).into_owned(),
         queries: read_queries(queries)?,
         subjects: read_subjects(subject)?,
         searched_range: end("RequiredStart").zip(end("RequiredEnd")),
@@ -277,39 +291,13 @@ fn request(request: &Node) -> Result<Option<StoredRequest>> {
     }))
 }
 
-/// Reads the search of an archive and its results; `None` if the search failed.
-fn archive(stored: &Node, results: &Node) -> Result<Option<Box<StoredArchive>>> {
-    let Some(request) = request(stored)? else { return Ok(None) };
-    let [aligned, _, masks, blocks, statistics, ..] = results.fields(RESULTS)?;
-    let alignments = list(aligned)?.iter().map(alignments::read).collect::<Result<Vec<_>>>()?;
-    let masks = list(masks)?.iter().map(mask).collect::<Result<Vec<_>>>()?;
-    let blocks = list(blocks)?.iter().map(karlin).collect::<Result<Vec<_>>>()?;
-    let statistics = list(statistics)?;
-    let statistic = |name: &str| {
-        let texts = statistics.iter().filter_map(|node| node.text().ok());
-        let mut values = texts.filter_map(|text| text.strip_prefix(name.as_bytes()));
-        values.find_map(|value| std::str::from_utf8(value).ok()?.trim().parse().ok())
-    };
-    let block = |of_gapped: bool| {
-        let found = blocks.iter().find(|(_, gapped)| *gapped == of_gapped);
-        found.map_or([-1.0; 3], |(parameters, _)| *parameters)
-    };
-    Ok(Some(Box::new(StoredArchive {
-        request,
-        alignments: alignments.concat(),
-        masks: masks.concat(),
-        parameters: [block(false), block(true)],
-        search_space: statistic("Effective search space used:").unwrap_or(0),
-        length_adjustment: statistic("Length adjustment:").unwrap_or(0),
-    })))
-}
-
 /// Returns the elements of a list; none if it is absent.
-fn list(node: Option<&Node>) -> Result<&[Node]> {
-    node.map_or(Ok(&[]), Node::list)
+fn list(node: Option<Node<'_>>) -> Result<impl Iterator<Item = Node<'_>>> {
+    let elements = node.map(|node| node.list()).transpose()?;
+    Ok(elements.into_iter().flatten())
 }
 
-fn read_queries(node: &Node) -> Result<StoredQueries> {
+fn read_queries(node: Node<'_>) -> Result<StoredQueries> {
     let (kind, value) = node.choice(QUERIES)?;
     match QUERIES[kind] {
         "bioseq-set" => sequences::read_set(value).map(StoredQueries::Sequences),
@@ -318,19 +306,19 @@ fn read_queries(node: &Node) -> Result<StoredQueries> {
     }
 }
 
-fn read_subjects(node: &Node) -> Result<StoredSubjects> {
+fn read_subjects(node: Node<'_>) -> Result<StoredSubjects> {
     match node.choice(SUBJECT)? {
-        (0, name) => Ok(StoredSubjects::Database(name.text()?.to_vec())),
+        (0, name) => Ok(StoredSubjects::Database(name.text()?.into_owned())),
         _ => Ok(StoredSubjects::Fasta),
     }
 }
 
 /// Reads an option; `None` if its value is of a kind that reports do not need, such as masks.
-fn option(node: &Node) -> Result<Option<ArchiveOption>> {
+fn option(node: Node<'_>) -> Result<Option<ArchiveOption>> {
     let [Some(name), Some(value)] = node.fields(PARAMETER)? else {
         return node.fail("an option without 'name' or 'value'");
     };
-    let name = String::from_utf8_lossy(name.text()?).into_owned();
+    let name = String::from_utf8_lossy(&name.text()?).into_owned();
     if name == "LCaseMask" {
         return Ok(None);
     }
@@ -340,13 +328,13 @@ fn option(node: &Node) -> Result<Option<ArchiveOption>> {
         "integer" => OptionValue::Integer(value.integer()?),
         "boolean" => OptionValue::Boolean(value.boolean()?),
         "real" => OptionValue::Real(value.real()?),
-        "string" => OptionValue::Text(String::from_utf8_lossy(value.text()?).into_owned()),
+        "string" => OptionValue::Text(String::from_utf8_lossy(&value.text()?).into_owned()),
         "cutoff" => match value.choice(CUTOFF)? {
             (0, evalue) => OptionValue::Evalue(evalue.real()?),
             (_, score) => OptionValue::Integer(score.integer()?),
         },
         kind @ ("big-integer-list" | "integer-list") => {
-            let numbers = value.list()?.iter().map(Node::integer);
+            let numbers = value.list()?.map(|number| number.integer());
             let numbers = numbers.collect::<Result<_>>()?;
             match kind {
                 "integer-list" => OptionValue::Integers(numbers),
@@ -358,33 +346,4 @@ fn option(node: &Node) -> Result<Option<ArchiveOption>> {
         _ => return value.fail("an option of this kind is not supported"),
     };
     Ok(Some(ArchiveOption { name, value }))
-}
-
-fn mask(node: &Node) -> Result<Vec<StoredMask>> {
-    let [Some(locations), frame] = node.fields(MASK)? else {
-        return node.fail("a mask without 'locations'");
-    };
-    let number = |frame: &Node| {
-        let is = |place: &usize| frame.is_word(FRAMES[*place], *place as i64);
-        (0..FRAMES.len()).find(is).map_or_else(
-            || frame.fail("no frame"),
-            |place| Ok(if place > 3 { 3 - place as i8 } else { place as i8 }),
-        )
-    };
-    let frame = frame.map_or(Ok(0), number)?;
-    let mut masks = Vec::new();
-    for location in locations.list()? {
-        if let Some((query, ranges)) = read_location(location)? {
-            masks.push(StoredMask { query, frame, ranges });
-        }
-    }
-    Ok(masks)
-}
-
-/// Reads Karlin-Altschul parameters (λ, K and H), and whether they are those of gapped alignments.
-fn karlin(node: &Node) -> Result<([f64; 3], bool)> {
-    let [Some(lambda), Some(k), Some(h), Some(gapped)] = node.fields(KARLIN)? else {
-        return node.fail("parameters without 'lambda', 'k', 'h' or 'gapped'");
-    };
-    Ok(([lambda.real()?, k.real()?, h.real()?], gapped.boolean()?))
 }

@@ -36,7 +36,7 @@ pub struct StoredQuery {
 }
 
 /// Reads the queries of a set.
-pub(super) fn read_set(node: &Node) -> Result<Vec<StoredQuery>> {
+pub(super) fn read_set(node: Node<'_>) -> Result<Vec<StoredQuery>> {
     let [.., Some(entries), _] = node.fields(SET)? else {
         return node.fail("a set without 'seq-set'");
     };
@@ -51,7 +51,7 @@ pub(super) fn read_set(node: &Node) -> Result<Vec<StoredQuery>> {
 }
 
 /// Reads the query of a position-specific matrix (`PssmWithParameters`, scoremat.asn).
-pub(super) fn read_matrix(node: &Node) -> Result<StoredQuery> {
+pub(super) fn read_matrix(node: Node<'_>) -> Result<StoredQuery> {
     let [Some(matrix), _] = node.fields(MATRIX_WITH_PARAMETERS)? else {
         return node.fail("a matrix without 'pssm'");
     };
@@ -64,31 +64,32 @@ pub(super) fn read_matrix(node: &Node) -> Result<StoredQuery> {
     }
 }
 
-fn query(node: &Node) -> Result<StoredQuery> {
+fn query(node: Node<'_>) -> Result<StoredQuery> {
     let [Some(ids), descriptions, Some(instance), _] = node.fields(BIOSEQ)? else {
         return node.fail("a sequence without 'id' or 'inst'");
     };
     let mut title = Vec::new();
-    for description in descriptions.map_or(Ok(&[][..]), Node::list)? {
+    for description in super::list(descriptions)? {
         // Descriptions of other kinds are not needed.
         if let Ok((TITLE, text)) = description.choice(DESCRIPTION) {
-            title = text.text()?.to_vec();
+            title = text.text()?.into_owned();
         }
     }
     let [_, _, Some(length), .., data, _, _] = instance.fields(INSTANCE)? else {
         return instance.fail("a sequence without 'length'");
     };
-    let letters = data.map_or(Ok(Vec::new()), letters)?;
+    let mut letters = data.map_or(Ok(Vec::new()), letters)?;
     let count = usize::try_from(length.integer()?).unwrap_or(usize::MAX);
     if letters.len() < count {
         return instance.fail(format!("{count} letters belong here, not {}", letters.len()));
     }
-    let ids = ids.list()?.iter().map(read_seq_id).collect::<Result<_>>()?;
-    Ok(StoredQuery { ids, title, letters: letters[..count].to_vec() })
+    let ids = ids.list()?.map(read_seq_id).collect::<Result<_>>()?;
+    letters.truncate(count);
+    Ok(StoredQuery { ids, title, letters })
 }
 
 /// Reads letters. Packed bases may have some letters more than the sequence.
-fn letters(node: &Node) -> Result<Vec<u8>> {
+fn letters(node: Node<'_>) -> Result<Vec<u8>> {
     let (kind, value) = node.choice(DATA)?;
     match DATA[kind] {
         "ncbieaa" | "iupacaa" => {
@@ -100,7 +101,7 @@ fn letters(node: &Node) -> Result<Vec<u8>> {
         }
         "ncbistdaa" => match value.bytes()? {
             codes if codes.iter().all(|&code| usize::from(code) < alphabet::SIZE) => {
-                Ok(codes.to_vec())
+                Ok(codes.into_owned())
             }
             _ => value.fail("codes of a protein belong here"),
         },

@@ -1,5 +1,3 @@
-use fleetblast_seq::asn::AsnTextReader;
-
 use super::*;
 
 #[test]
@@ -8,7 +6,7 @@ fn an_archive_without_a_search_has_only_messages() {
                  request-id \"Error\"\n    }\n  },\n  results {\n  },\n  messages {\n    \
                  { code 0, message \"i\" },\n    { code 1, message \"w\" },\n    \
                  { code 9, message \"u\" }\n  }\n}\n";
-    let mut reader = AsnTextReader::new(&text[..]);
+    let mut reader = AsnReader::text(&text[..]);
     let messages = vec![b"w".to_vec(), b"Unknown Error Code: u".to_vec()];
     let expected = StoredObject { messages, archive: None };
     assert_eq!(read_next(&mut reader).unwrap(), Some(expected));
@@ -17,8 +15,8 @@ fn an_archive_without_a_search_has_only_messages() {
 
 #[test]
 fn another_object_is_refused() {
-    let mut reader = AsnTextReader::new(&b"Seq-entry ::= seq {\n}\n"[..]);
+    let mut reader = AsnReader::text(&b"Seq-entry ::= seq {\n}\n"[..]);
     assert!(read_next(&mut reader).is_err());
-    let mut reader = AsnTextReader::new(&b"Blast4-archive ::= {\n  request {\n"[..]);
+    let mut reader = AsnReader::text(&b"Blast4-archive ::= {\n  request {\n"[..]);
     assert!(read_next(&mut reader).is_err());
 }

@@ -9,20 +9,23 @@ const LONGEST_NAME: usize = 2 + MOST_DIGITS;
 pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
-    while let Some((&first, after)) = rest.split_first() {
+    while let Some(at) = memchr::memchr(b'&', rest) {
+        let (before, after) = (&rest[..at], &rest[at + 1..]);
+        plain.extend_from_slice(before);
         let near = &after[..after.len().min(LONGEST_NAME + 1)];
-        let end = near.iter().position(|&c| c == b';').filter(|_| first == b'&');
+        let end = near.iter().position(|&c| c == b';');
         match end.and_then(|end| Some((end, entity(&after[..end])?))) {
             Some((end, number)) => {
                 push(number, &mut plain);
                 rest = &after[end + 1..];
             }
             None => {
-                plain.push(first);
+                plain.push(b'&');
                 rest = after;
             }
         }
     }
+    plain.extend_from_slice(rest);
     plain
 }
 

@@ -1,8 +1,9 @@
 //! Reads locations: a sequence and ranges in it (seqloc.asn).
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{AsnValue, Malformed, Node};
+use super::{Malformed, Node};
 use crate::id::{NumberKind, ObjectId, SeqId, TextKind};
 
 type Result<T> = std::result::Result<T, Malformed>;
@@ -62,8 +63,8 @@ pub type Location = (SeqId, Vec<Range<u32>>);
 ///
 /// # Errors
 /// [`Malformed`] if the node is another kind of location.
-pub fn read_location(node: &Node) -> Result<Option<Location>> {
-    if matches!(&node.kind, AsnValue::Word(word) if word == "null") {
+pub fn read_location(node: Node<'_>) -> Result<Option<Location>> {
+    if node.word() == Some(b"null") {
         return Ok(None);
     }
     let (kind, value) = node.choice(SEQ_LOC)?;
@@ -87,11 +88,11 @@ pub fn read_location(node: &Node) -> Result<Option<Location>> {
 }
 
 /// Reads an interval, whose ends are inclusive, as a half-open range.
-fn interval(node: &Node) -> Result<(SeqId, Range<u32>)> {
+fn interval(node: Node<'_>) -> Result<(SeqId, Range<u32>)> {
     let [Some(from), Some(to), _, Some(id), ..] = node.fields(INTERVAL)? else {
         return node.fail("an interval without its ends or its sequence");
     };
-    let place = |end: &Node| match u32::try_from(end.integer()?) {
+    let place = |end: Node<'_>| match u32::try_from(end.integer()?) {
         Ok(end) if end < u32::MAX => Ok(end),
         _ => end.fail("the end of an interval that is none"),
     };
@@ -102,7 +103,7 @@ fn interval(node: &Node) -> Result<(SeqId, Range<u32>)> {
 ///
 /// # Errors
 /// [`Malformed`](super::Malformed) if the value has another form.
-pub fn read_seq_id(node: &Node) -> Result<SeqId> {
+pub fn read_seq_id(node: Node<'_>) -> Result<SeqId> {
     let (kind, value) = node.choice(SEQ_ID)?;
     let numbered = |kind| Ok(SeqId::Numbered(kind, value.integer()?));
     match SEQ_ID[kind] {
@@ -116,7 +117,7 @@ pub fn read_seq_id(node: &Node) -> Result<SeqId> {
         "gi" => Ok(SeqId::Gi(value.integer()?)),
         "general" => match value.fields(GENERAL)? {
             [Some(db), Some(tag)] => {
-                Ok(SeqId::General { db: db.text()?.to_vec(), tag: object_id(tag)? })
+                Ok(SeqId::General { db: db.text()?.into_owned(), tag: object_id(tag)? })
             }
             _ => value.fail("no 'db' or no 'tag'"),
         },
@@ -137,27 +138,27 @@ pub fn read_seq_id(node: &Node) -> Result<SeqId> {
     }
 }
 
-fn object_id(node: &Node) -> Result<ObjectId> {
+fn object_id(node: Node<'_>) -> Result<ObjectId> {
     match node.choice(OBJECT_ID)? {
         (0, number) => number.integer().map(ObjectId::Number),
-        (_, text) => Ok(ObjectId::Text(text.text()?.to_vec())),
+        (_, text) => Ok(ObjectId::Text(text.text()?.into_owned())),
     }
 }
 
 /// Reads the identifier of a PDB sequence. A chain of one letter can be stored as a number instead
 /// of a text. The number of a blank means no chain.
-fn pdb(node: &Node) -> Result<SeqId> {
+fn pdb(node: Node<'_>) -> Result<SeqId> {
     let [Some(mol), letter, _, chain] = node.fields(PDB)? else {
         return node.fail("no 'mol'");
     };
-    let letter = letter.map(Node::integer).transpose()?;
+    let letter = letter.map(|letter| letter.integer()).transpose()?;
     let letter = letter.and_then(|letter| u8::try_from(letter).ok());
     let letter = letter.filter(|&letter| letter != b' ').map(|letter| vec![letter]);
-    let chain = chain.map(Node::text).transpose()?.map(<[u8]>::to_vec);
-    Ok(SeqId::Pdb { mol: mol.text()?.to_vec(), chain: chain.or(letter).unwrap_or_default() })
+    let chain = chain.map(|chain| chain.text()).transpose()?.map(Cow::into_owned);
+    Ok(SeqId::Pdb { mol: mol.text()?.into_owned(), chain: chain.or(letter).unwrap_or_default() })
 }
 
-fn patent(node: &Node) -> Result<SeqId> {
+fn patent(node: Node<'_>) -> Result<SeqId> {
     let [Some(sequence), Some(cited)] = node.fields(PATENT)? else {
         return node.fail("no 'seqid' or no 'cit'");
     };
@@ -166,19 +167,19 @@ fn patent(node: &Node) -> Result<SeqId> {
     };
     let (_, number) = id.choice(CITED_ID)?;
     Ok(SeqId::Patent {
-        country: country.text()?.to_vec(),
-        number: number.text()?.to_vec(),
+        country: country.text()?.into_owned(),
+        number: number.text()?.into_owned(),
         sequence: sequence.integer()?,
     })
 }
 
-fn text_id(node: &Node, kind: TextKind) -> Result<SeqId> {
+fn text_id(node: Node<'_>, kind: TextKind) -> Result<SeqId> {
     let [name, accession, release, version] = node.fields(TEXT_ID)?;
-    let text = |field: Option<&Node>| {
-        let text = field.map(Node::text).transpose()?;
-        Ok(text.unwrap_or_default().to_vec())
+    let text = |field: Option<Node<'_>>| {
+        let text = field.map(|text| text.text()).transpose()?;
+        Ok(text.unwrap_or_default().into_owned())
     };
-    let version = version.map(Node::integer).transpose()?;
+    let version = version.map(|version| version.integer()).transpose()?;
     Ok(SeqId::Text {
         kind,
         accession: text(accession)?,

@@ -3,8 +3,10 @@
 
 pub mod ber;
 mod binary;
+mod cursor;
 mod location;
 mod node;
+mod reader;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -13,15 +15,12 @@ use std::{fmt, io};
 
 use thiserror::Error;
 
-pub use self::binary::AsnBinaryReader;
 pub use self::location::{Location, OBJECT_ID, SEQ_ID, read_location, read_seq_id};
-pub use self::node::{AsnValue, Label, Node};
-pub use self::text::AsnTextReader;
+pub use self::node::{Elements, Node};
+pub use self::reader::AsnReader;
 
 /// Maximal nesting depth of values.
 const DEEPEST: usize = 64;
-/// Maximal length in bytes of a text or byte string.
-const LONGEST: u64 = 1 << 26;
 
 /// An error in a file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -44,12 +43,6 @@ pub enum AsnError {
     Malformed(#[from] Malformed),
 }
 
-impl AsnError {
-    fn malformed<T>(at: u64, problem: impl Into<String>) -> Result<T, AsnError> {
-        Err(Malformed { at, problem: problem.into() }.into())
-    }
-}
-
 /// The position of a reader in a file, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -66,32 +59,4 @@ impl fmt::Display for Place {
             Place::Line(line) => write!(f, "line {line}"),
         }
     }
-}
-
-/// Reader of values from text or binary ASN.1.
-///
-/// For a value that is too long for memory, call [`open`](AsnReader::open) and read it element by
-/// element. In a binary file such a value must have an end mark.
-///
-/// # Errors
-/// All functions fail if the file cannot be read, or if something else is at the current position.
-pub trait AsnReader {
-    /// Returns whether another object follows.
-    fn more(&mut self) -> Result<bool, AsnError>;
-    /// Skips the type name before an object, which binary files do not have.
-    fn header(&mut self, name: &str) -> Result<(), AsnError>;
-    /// Starts to read a value that consists of fields or elements.
-    fn open(&mut self) -> Result<(), AsnError>;
-    /// Ends the value that [`open`](Self::open) started.
-    fn close(&mut self) -> Result<(), AsnError>;
-    /// Starts the field with this name and number. The caller must read its value next.
-    fn open_field(&mut self, name: &str, number: u8) -> Result<(), AsnError>;
-    /// Ends the field. `last` states that no other field follows.
-    fn close_field(&mut self, last: bool) -> Result<(), AsnError>;
-    /// Reads the next element of a list; `None` at its end.
-    fn element(&mut self) -> Result<Option<Node>, AsnError>;
-    /// Reads a whole value.
-    fn value(&mut self) -> Result<Node, AsnError>;
-    /// Returns the position of the reader.
-    fn place(&self) -> Place;
 }

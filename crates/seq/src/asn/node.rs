@@ -1,65 +1,126 @@
 //! The values of an ASN.1 file, in one form for text and binary files.
+//!
+//! A value and its inner values are consecutive items of a list. An item refers to the bytes of the
+//! file, which are decoded only when the caller asks for them.
+
+use std::borrow::Cow;
+use std::ops::Range;
 
 use super::Malformed;
 
-/// The label of a field or of an alternative: a name in text files, a number in binary ones.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Label {
-    /// A name.
-    Name(String),
-    /// The number of a field or of an alternative of a choice, from 0.
-    Number(usize),
+/// Indexes of consecutive bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub start: usize,
+    pub end: usize,
 }
 
-/// A value, and its position in the file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Node {
-    /// Byte offset in the file.
-    pub at: u64,
-    /// The value itself.
-    pub kind: AsnValue,
+impl Span {
+    pub fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
 }
 
 /// The kinds of values.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AsnValue {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
     /// An integer, or in binary files an enumerated value.
     Integer(i64),
     /// A real number of a binary file. In text it is a block of three integers.
     Real(f64),
-    /// A text.
-    Text(Vec<u8>),
-    /// Bytes.
-    Bytes(Vec<u8>),
+    /// A boolean of a binary file. In text it is a word.
+    Boolean(bool),
+    /// The value of binary files that has no contents.
+    Null,
+    /// A text of a binary file.
+    Text(Span),
+    /// A text between quotes, with line ends and doubled quotes.
+    Quoted(Span),
+    /// Bytes of a binary file.
+    Bytes(Span),
+    /// Bytes as hexadecimal digits, with line ends.
+    Hexadecimal(Span),
     /// An enumerated value or boolean as a name, such as `TRUE`.
-    Word(String),
-    /// A value with a label: a field, or an alternative of a choice.
-    Labelled(Label, Box<Node>),
-    /// A value of several elements or fields.
-    Block(Vec<Node>),
+    Word(Span),
+    /// The name of a field or of an alternative. Its value is the next item.
+    Name(Span),
+    /// The number of a field or of an alternative, from 0. Its value is the next item.
+    Number(usize),
+    /// A value of several elements or fields, which follow.
+    Block,
 }
+
+/// A value, without its inner values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Item {
+    /// Index of its first byte.
+    pub at: usize,
+    /// Number of items of the value and its inner values.
+    pub size: usize,
+    pub kind: Kind,
+}
+
+/// A value, and its position in the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'a> {
+    /// The value, and its inner values. There is at least one item.
+    pub(super) items: &'a [Item],
+    /// The bytes to which the items refer.
+    pub(super) bytes: &'a [u8],
+    /// Offset in the file of the first byte.
+    pub(super) base: u64,
+}
+
+/// The elements of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements<'a>(Node<'a>);
 
 type Result<T> = std::result::Result<T, Malformed>;
 
-impl Label {
-    /// Returns the index of the label in `names`, if it is at least `from`.
-    fn place(&self, names: &[&str], from: usize) -> Option<usize> {
-        match self {
-            Label::Name(name) => {
-                names.iter().skip(from).position(|known| known == name).map(|at| at + from)
-            }
-            Label::Number(number) => (from..names.len()).contains(number).then_some(*number),
-        }
+impl<'a> Iterator for Elements<'a> {
+    type Item = Node<'a>;
+
+    fn next(&mut self) -> Option<Node<'a>> {
+        let size = self.0.items.first()?.size;
+        let (items, rest) = self.0.items.split_at(size);
+        self.0.items = rest;
+        Some(Node { items, ..self.0 })
     }
 }
 
-impl Node {
+impl<'a> Elements<'a> {
+    /// Returns all elements; `None` if their number is another one.
+    pub fn array<const N: usize>(mut self) -> Option<[Node<'a>; N]> {
+        let first = self.0;
+        let mut elements = [first; N];
+        for element in &mut elements {
+            *element = self.next()?;
+        }
+        self.next().is_none().then_some(elements)
+    }
+}
+
+impl<'a> Node<'a> {
+    fn kind(&self) -> Kind {
+        self.items[0].kind
+    }
+
+    fn span(&self, span: Span) -> &'a [u8] {
+        &self.bytes[span.range()]
+    }
+
+    /// Returns the value after a label.
+    fn inner(&self) -> Node<'a> {
+        Node { items: &self.items[1..], ..*self }
+    }
+
     /// Returns an error at this value's position.
     ///
     /// # Errors
     /// The error with this problem, always.
     pub fn fail<T>(&self, problem: impl Into<String>) -> Result<T> {
-        Err(Malformed { at: self.at, problem: problem.into() })
+        let at = self.base + self.items[0].at as u64;
+        Err(Malformed { at, problem: problem.into() })
     }
 
     /// Returns the fields of a value in the order of `names`; `None` for each missing field. In the
@@ -67,7 +128,7 @@ impl Node {
     ///
     /// # Errors
     /// [`Malformed`] if the value has another form.
-    pub fn fields<const N: usize>(&self, names: &[&str; N]) -> Result<[Option<&Node>; N]> {
+    pub fn fields<const N: usize>(&self, names: &[&str; N]) -> Result<[Option<Node<'a>>; N]> {
         let mut fields = [None; N];
         let mut next = 0;
         for node in self.list()? {
@@ -82,23 +143,19 @@ impl Node {
     ///
     /// # Errors
     /// [`Malformed`] if the value has another form.
-    pub fn choice(&self, names: &[&str]) -> Result<(usize, &Node)> {
+    pub fn choice(&self, names: &[&str]) -> Result<(usize, Node<'a>)> {
         self.choice_from(names, 0)
     }
 
-    fn choice_from(&self, names: &[&str], from: usize) -> Result<(usize, &Node)> {
-        let AsnValue::Labelled(label, value) = &self.kind else {
-            return self.fail(format!(
-                "one of {} belongs here",
-                names[from.min(names.len())..].join(", ")
-            ));
+    fn choice_from(&self, names: &[&str], from: usize) -> Result<(usize, Node<'a>)> {
+        let place = match self.kind() {
+            Kind::Name(name) => named(self.span(name), names, from),
+            Kind::Number(number) => numbered(number, names, from),
+            _ => Err(format!("one of {} belongs here", names[from.min(names.len())..].join(", "))),
         };
-        match label.place(names, from) {
-            Some(place) => Ok((place, value)),
-            None => self.fail(match label {
-                Label::Name(name) => format!("'{name}' does not belong here"),
-                Label::Number(number) => format!("a field of number {number} does not belong here"),
-            }),
+        match place {
+            Ok(place) => Ok((place, self.inner())),
+            Err(problem) => self.fail(problem),
         }
     }
 
@@ -106,9 +163,9 @@ impl Node {
     ///
     /// # Errors
     /// [`Malformed`] if the value has another form.
-    pub fn list(&self) -> Result<&[Node]> {
-        match &self.kind {
-            AsnValue::Block(nodes) => Ok(nodes),
+    pub fn list(&self) -> Result<Elements<'a>> {
+        match self.kind() {
+            Kind::Block => Ok(Elements(self.inner())),
             _ => self.fail("several values belong here"),
         }
     }
@@ -118,8 +175,8 @@ impl Node {
     /// # Errors
     /// [`Malformed`] if the value has another form.
     pub fn integer(&self) -> Result<i64> {
-        match self.kind {
-            AsnValue::Integer(number) => Ok(number),
+        match self.kind() {
+            Kind::Integer(number) => Ok(number),
             _ => self.fail("a whole number belongs here"),
         }
     }
@@ -129,20 +186,22 @@ impl Node {
     /// # Errors
     /// [`Malformed`] if the value has another form.
     pub fn boolean(&self) -> Result<bool> {
-        match &self.kind {
-            AsnValue::Word(word) if word == "TRUE" => Ok(true),
-            AsnValue::Word(word) if word == "FALSE" => Ok(false),
+        match (self.kind(), self.word()) {
+            (Kind::Boolean(value), _) => Ok(value),
+            (_, Some(b"TRUE")) => Ok(true),
+            (_, Some(b"FALSE")) => Ok(false),
             _ => self.fail("TRUE or FALSE belongs here"),
         }
     }
 
-    /// Returns the value as a text, which may have any bytes.
+    /// Returns the value as a text, which may have any bytes. Joins its lines.
     ///
     /// # Errors
     /// [`Malformed`] if the value has another form.
-    pub fn text(&self) -> Result<&[u8]> {
-        match &self.kind {
-            AsnValue::Text(text) => Ok(text),
+    pub fn text(&self) -> Result<Cow<'a, [u8]>> {
+        match self.kind() {
+            Kind::Text(span) => Ok(Cow::Borrowed(self.span(span))),
+            Kind::Quoted(span) => Ok(unquoted(self.span(span))),
             _ => self.fail("a text belongs here"),
         }
     }
@@ -151,7 +210,7 @@ impl Node {
     ///
     /// # Errors
     /// [`Malformed`] if the value has another form or other characters.
-    pub fn visible(&self) -> Result<&[u8]> {
+    pub fn visible(&self) -> Result<Cow<'a, [u8]>> {
         let text = self.text()?;
         match text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
             true => Ok(text),
@@ -163,20 +222,25 @@ impl Node {
     ///
     /// # Errors
     /// [`Malformed`] if the value has another form.
-    pub fn bytes(&self) -> Result<&[u8]> {
-        match &self.kind {
-            AsnValue::Bytes(bytes) => Ok(bytes),
+    pub fn bytes(&self) -> Result<Cow<'a, [u8]>> {
+        match self.kind() {
+            Kind::Bytes(span) => Ok(Cow::Borrowed(self.span(span))),
+            Kind::Hexadecimal(span) => Ok(Cow::Owned(decoded(self.span(span)))),
             _ => self.fail("bytes belong here"),
+        }
+    }
+
+    /// Returns the name of an enumerated value; `None` for other values.
+    pub fn word(&self) -> Option<&'a [u8]> {
+        match self.kind() {
+            Kind::Word(word) => Some(self.span(word)),
+            _ => None,
         }
     }
 
     /// Returns whether this is the enumerated value `word`, which is `number` in binary files.
     pub fn is_word(&self, word: &str, number: i64) -> bool {
-        match &self.kind {
-            AsnValue::Word(name) => name == word,
-            AsnValue::Integer(integer) => *integer == number,
-            _ => false,
-        }
+        self.word() == Some(word.as_bytes()) || self.kind() == Kind::Integer(number)
     }
 
     /// Returns the value as a real number (`CObjectIStreamAsn::ReadDouble`, objistrasn.cpp).
@@ -184,13 +248,16 @@ impl Node {
     /// # Errors
     /// [`Malformed`] if the value has another form.
     pub fn real(&self) -> Result<f64> {
-        let parts = match &self.kind {
-            AsnValue::Real(number) => return Ok(*number),
-            AsnValue::Block(parts) => parts.as_slice(),
-            _ => &[],
+        let numbers = match self.kind() {
+            Kind::Real(number) => return Ok(number),
+            Kind::Block => Elements(self.inner()).array(),
+            _ => None,
         };
-        let numbers: Vec<i64> = parts.iter().map_while(|part| part.integer().ok()).collect();
-        let &[mantissa, base @ (2 | 10), exponent] = numbers.as_slice() else {
+        let numbers = numbers.map(|numbers| numbers.map(|number| number.kind()));
+        let Some(
+            [Kind::Integer(mantissa), Kind::Integer(base @ (2 | 10)), Kind::Integer(exponent)],
+        ) = numbers
+        else {
             return self.fail(
                 "a real number belongs here: mantissa, base, which is 2 or 10, and exponent",
             );
@@ -205,4 +272,60 @@ impl Node {
         let size = size.clamp(f64::MIN_POSITIVE, f64::MAX);
         Ok(if mantissa < 0 { -size } else { size })
     }
+}
+
+/// Returns the index of a label in `names`, if it is at least `from`.
+///
+/// # Errors
+/// The description of the problem.
+pub(super) fn named(
+    name: &[u8],
+    names: &[&str],
+    from: usize,
+) -> std::result::Result<usize, String> {
+    let found = names.iter().skip(from).position(|known| known.as_bytes() == name);
+    found
+        .map(|place| place + from)
+        .ok_or_else(|| format!("'{}' does not belong here", String::from_utf8_lossy(name)))
+}
+
+/// As [`named`], for the number of a label.
+pub(super) fn numbered(
+    number: usize,
+    names: &[&str],
+    from: usize,
+) -> std::result::Result<usize, String> {
+    match (from..names.len()).contains(&number) {
+        true => Ok(number),
+        false => Err(format!("a field of number {number} does not belong here")),
+    }
+}
+
+/// Joins the lines of a text, and makes one quote of two.
+fn unquoted(text: &[u8]) -> Cow<'_, [u8]> {
+    let Some(mut special) = memchr::memchr3(b'\n', b'\r', b'"', text) else {
+        return Cow::Borrowed(text);
+    };
+    let (mut joined, mut rest) = (Vec::with_capacity(text.len()), text);
+    loop {
+        let is_quote = rest[special] == b'"';
+        joined.extend_from_slice(&rest[..special + usize::from(is_quote)]);
+        rest = &rest[special + 1 + usize::from(is_quote)..];
+        match memchr::memchr3(b'\n', b'\r', b'"', rest) {
+            Some(next) => special = next,
+            None => break,
+        }
+    }
+    joined.extend_from_slice(rest);
+    Cow::Owned(joined)
+}
+
+/// Decodes pairs of hexadecimal digits, which the parser has verified.
+fn decoded(digits: &[u8]) -> Vec<u8> {
+    let mut values = digits.iter().filter_map(|&digit| (digit as char).to_digit(16));
+    let mut bytes = Vec::with_capacity(digits.len() / 2);
+    while let (Some(high), Some(low)) = (values.next(), values.next()) {
+        bytes.push((high << 4 | low) as u8);
+    }
+    bytes
 }

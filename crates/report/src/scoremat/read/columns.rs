@@ -19,7 +19,7 @@ pub struct IntermediateData {
 }
 
 impl IntermediateData {
-    pub fn new(node: Option<&Node>, length: usize) -> Result<Self> {
+    pub fn new(node: Option<Node<'_>>, length: usize) -> Result<Self> {
         let fields =
             node.map(|node| node.fields(names::INTERMEDIATE)).transpose()?.unwrap_or_default();
         let [
@@ -73,7 +73,7 @@ pub struct FinalData {
 }
 
 impl FinalData {
-    pub fn new(node: Option<&Node>, length: usize) -> Result<Self> {
+    pub fn new(node: Option<Node<'_>>, length: usize) -> Result<Self> {
         let Some(node) = node else {
             return Ok(FinalData { scores: None, ungapped: None, is_plain: false });
         };
@@ -91,14 +91,14 @@ impl FinalData {
         else {
             return Ok(node.fail("no 'scores', 'lambda', 'kappa' or 'h'")?);
         };
-        let factor = scale.map_or(Ok(1), Node::integer)?;
-        let numbers = scores.list()?;
+        let factor = scale.map_or(Ok(1), |scale| scale.integer())?;
+        let numbers: Vec<Node<'_>> = scores.list()?.collect();
         if factor != 1 && !numbers.is_empty() {
             return unusable(format!(
                 "PSSM has a scaling factor of {factor}. PSI-BLAST does not accept scaled PSSMs"
             ));
         }
-        let positive = |node: &Node| match node.real()? {
+        let positive = |node: Node<'_>| match node.real()? {
             number if number > 0.0 => Ok(number),
             _ => node.fail("a number above 0 belongs here"),
         };
@@ -114,9 +114,9 @@ impl FinalData {
                 ));
             }
         };
-        let scores = match numbers {
-            [] => None,
-            numbers => Some((rows(scores, numbers, length)?, gapped)),
+        let scores = match numbers.is_empty() {
+            true => None,
+            false => Some((rows(scores, &numbers, length)?, gapped)),
         };
         Ok(FinalData { scores, ungapped, is_plain: scale.is_none() && threshold.is_none() })
     }
@@ -124,8 +124,8 @@ impl FinalData {
 
 /// Reads the scores of each position.
 fn rows(
-    node: &Node,
-    numbers: &[Node],
+    node: Node<'_>,
+    numbers: &[Node<'_>],
     length: usize,
 ) -> std::result::Result<Vec<[i32; SIZE]>, Malformed> {
     let (columns, []) = numbers.as_chunks::<SIZE>() else {
@@ -134,14 +134,14 @@ fn rows(
     if columns.len() != length {
         return node.fail("the query has another length");
     }
-    let score = |node: &Node| match node.integer()? {
+    let score = |node: Node<'_>| match node.integer()? {
         -32768 => Ok(fleetblast_stats::matrix::SENTINEL_SCORE),
         number if number.abs() <= LARGEST => Ok(number as i32),
         _ => node.fail("a score that is too large"),
     };
-    let row = |column: &[Node; SIZE]| {
+    let row = |column: &[Node<'_>; SIZE]| {
         let mut row = [0; SIZE];
-        for (to, node) in row.iter_mut().zip(column) {
+        for (to, &node) in row.iter_mut().zip(column) {
             *to = score(node)?;
         }
         Ok(row)
@@ -150,8 +150,8 @@ fn rows(
 }
 
 /// Reads a number for each position and code. Returns `None` for an empty list.
-fn by_code(node: &Node, length: usize) -> std::result::Result<Option<Vec<ByCode>>, Malformed> {
-    if node.list()?.is_empty() {
+fn by_code(node: Node<'_>, length: usize) -> std::result::Result<Option<Vec<ByCode>>, Malformed> {
+    if node.list()?.next().is_none() {
         return Ok(None);
     }
     let numbers = reals(node, length * SIZE)?;
@@ -160,7 +160,7 @@ fn by_code(node: &Node, length: usize) -> std::result::Result<Option<Vec<ByCode>
 
 /// Reads frequencies by position and code, which must be from 0 to [`MOST`].
 fn frequencies_of(
-    node: &Node,
+    node: Node<'_>,
     length: usize,
 ) -> std::result::Result<Option<Vec<ByCode>>, Malformed> {
     let columns = by_code(node, length)?;
@@ -171,20 +171,21 @@ fn frequencies_of(
     }
 }
 
-fn reals(node: &Node, count: usize) -> std::result::Result<Vec<f64>, Malformed> {
+fn reals(node: Node<'_>, count: usize) -> std::result::Result<Vec<f64>, Malformed> {
     let list = node.list()?;
-    if list.len() != count {
-        return node.fail(format!("{count} numbers belong here, not {}", list.len()));
+    if list.count() != count {
+        return node.fail(format!("{count} numbers belong here, not {}", list.count()));
     }
-    list.iter().map(Node::real).collect()
+    list.map(|number| number.real()).collect()
 }
 
-fn counts_of(node: &Node, count: usize) -> std::result::Result<Vec<u32>, Malformed> {
+fn counts_of(node: Node<'_>, count: usize) -> std::result::Result<Vec<u32>, Malformed> {
     let list = node.list()?;
-    if list.len() != count {
-        return node.fail(format!("{count} numbers belong here, not {}", list.len()));
+    if list.count() != count {
+        return node.fail(format!("{count} numbers belong here, not {}", list.count()));
     }
-    let number =
-        |node: &Node| u32::try_from(node.integer()?).or_else(|_| node.fail("a count belongs here"));
-    list.iter().map(number).collect()
+    let number = |node: Node<'_>| {
+        u32::try_from(node.integer()?).or_else(|_| node.fail("a count belongs here"))
+    };
+    list.map(number).collect()
 }

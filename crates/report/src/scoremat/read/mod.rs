@@ -8,9 +8,7 @@ mod tests;
 
 use fleetblast_engine::pssm::{ByCode, Observed};
 use fleetblast_seq::alphabet::{self, SIZE};
-use fleetblast_seq::asn::{
-    AsnBinaryReader, AsnError, AsnReader, AsnTextReader, Malformed, Node, OBJECT_ID, SEQ_ID,
-};
+use fleetblast_seq::asn::{AsnError, AsnReader, Malformed, Node, OBJECT_ID, SEQ_ID};
 use fleetblast_seq::id::ObjectId;
 use thiserror::Error;
 
@@ -85,20 +83,17 @@ type Result<T> = std::result::Result<T, CheckpointError>;
 /// If the bytes are no checkpoint, or the checkpoint cannot be used.
 pub fn read_checkpoint(bytes: &[u8]) -> Result<ParsedCheckpoint> {
     let visible = bytes.trim_ascii_start();
-    let node = match visible.first() {
+    let mut reader = match visible.first() {
         _ if visible.starts_with(b"<?xml") => {
             return Err(CheckpointError::Unsupported("a PSSM in XML"));
         }
         // 0x30 is the tag of a sequence in binary ASN.1, and the digit 0 in text.
-        Some(0x30) if !is_text(visible) => AsnBinaryReader::new(bytes).value()?,
-        Some(b'A'..=b'Z' | b'-') if is_text(visible) => {
-            let mut text = AsnTextReader::new(bytes);
-            text.header(TYPE)?;
-            text.value()?
-        }
+        Some(0x30) if !is_text(visible) => AsnReader::binary(bytes),
+        Some(b'A'..=b'Z' | b'-') if is_text(visible) => AsnReader::text(bytes),
         _ => return Err(CheckpointError::Format),
     };
-    parse_checkpoint(&node)
+    reader.header(TYPE)?;
+    parse_checkpoint(reader.value()?)
 }
 
 /// Whether the bytes begin with a comment of ASN.1 text or a line that names a type.
@@ -109,7 +104,7 @@ fn is_text(bytes: &[u8]) -> bool {
     }
 }
 
-fn parse_checkpoint(node: &Node) -> Result<ParsedCheckpoint> {
+fn parse_checkpoint(node: Node<'_>) -> Result<ParsedCheckpoint> {
     let [Some(pssm), parameters] = node.fields(names::WHOLE)? else {
         return Ok(node.fail("no 'pssm'")?);
     };
@@ -124,7 +119,7 @@ fn parse_checkpoint(node: &Node) -> Result<ParsedCheckpoint> {
     if rows.integer()? != SIZE as i64 {
         return Err(CheckpointError::Unsupported("a PSSM of other than 28 rows"));
     }
-    if by_row.map(Node::boolean).transpose()?.unwrap_or(false) {
+    if by_row.map(|by_row| by_row.boolean()).transpose()?.unwrap_or(false) {
         return Err(CheckpointError::Unsupported("a PSSM by rows"));
     }
     if labels.is_some() {
@@ -178,7 +173,7 @@ struct QueryEntry {
 }
 
 impl QueryEntry {
-    fn new(entry: &Node) -> Result<Self> {
+    fn new(entry: Node<'_>) -> Result<Self> {
         let (0, sequence) = entry.choice(sequence::ENTRY)? else {
             return unusable("Query sequence in ASN.1 PSSM is not a single Bioseq");
         };
@@ -187,7 +182,7 @@ impl QueryEntry {
         else {
             return Ok(sequence.fail("no 'id' or no 'inst'")?);
         };
-        let [id] = ids.list()? else {
+        let Some([id]) = ids.list()?.array() else {
             return Err(CheckpointError::Unsupported(
                 "a PSSM whose query has several identifiers, or none",
             ));
@@ -199,18 +194,19 @@ impl QueryEntry {
         };
         let id = match id.choice(OBJECT_ID)? {
             (0, number) => ObjectId::Number(number.integer()?),
-            (_, text) => ObjectId::Text(text.visible()?.to_vec()),
+            (_, text) => ObjectId::Text(text.visible()?.into_owned()),
         };
-        let descriptions = description.map_or(Ok(&[][..]), Node::list)?;
-        let mut titles = Vec::new();
-        for node in descriptions {
+        let descriptions = description.map(|node| node.list()).transpose()?;
+        let (mut titles, mut count) = (Vec::new(), 0);
+        for node in descriptions.into_iter().flatten() {
+            count += 1;
             let (place, value) = node.choice(sequence::DESCRIPTION)?;
             if place == sequence::TITLE {
-                titles.push(value.visible()?.to_vec());
+                titles.push(value.visible()?.into_owned());
             }
         }
         let is_plain = annotation.is_none()
-            && descriptions.len() == titles.len()
+            && count == titles.len()
             && titles.len() == usize::from(description.is_some());
         let (letters, is_text, is_bare) = letters(instance)?;
         Ok(QueryEntry {
@@ -225,7 +221,7 @@ impl QueryEntry {
 
 /// Reads the letters of the query as NCBIstdaa codes. Also returns whether they are stored as text,
 /// and whether the instance has no optional fields.
-fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
+fn letters(instance: Node<'_>) -> Result<(Vec<u8>, bool, bool)> {
     let [
         Some(form),
         Some(molecule),
@@ -248,11 +244,10 @@ fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
     }
     let (kind, data) = data.choice(sequence::DATA)?;
     let (letters, is_text): (Vec<u8>, bool) = match sequence::DATA[kind] {
-        "ncbistdaa" => (data.bytes()?.to_vec(), false),
+        "ncbistdaa" => (data.bytes()?.into_owned(), false),
         "iupacaa" => {
-            let codes =
-                data.visible()?.iter().map(|&letter| alphabet::encode(letter).unwrap_or(u8::MAX));
-            (codes.collect(), true)
+            let code = |&letter: &u8| alphabet::encode(letter).unwrap_or(u8::MAX);
+            (data.visible()?.iter().map(code).collect(), true)
         }
         _ => {
             return Err(CheckpointError::Unsupported(
@@ -282,7 +277,7 @@ struct ScoringParameters {
 }
 
 impl ScoringParameters {
-    fn new(node: Option<&Node>) -> Result<Self> {
+    fn new(node: Option<Node<'_>>) -> Result<Self> {
         let Some(node) = node else { return Ok(ScoringParameters::default()) };
         let [pseudocount, scoring, constraints, threshold, sites] =
             node.fields(names::PARAMETERS)?;
@@ -290,12 +285,12 @@ impl ScoringParameters {
         let [Some(matrix), open, extend] = scoring.fields(names::SCORING)? else {
             return Ok(scoring.fail("no 'matrixName'")?);
         };
-        let number = |node: &Node| {
+        let number = |node: Node<'_>| {
             let number = i32::try_from(node.integer()?);
             number.or_else(|_| node.fail("a number that is too large"))
         };
         let gaps = open.map(number).transpose()?.zip(extend.map(number).transpose()?);
-        let matrix = matrix.visible()?.to_vec();
+        let matrix = matrix.visible()?.into_owned();
         let rest = [constraints, threshold, sites];
         Ok(ScoringParameters {
             is_plain: rest.iter().all(Option::is_none)
