@@ -247,8 +247,8 @@ impl Pair<'_> {
     /// (`Blast_HSPGetQueryCoverage`, blast_hits.c).
     fn coverage(&self, alignment: &Alignment) -> f64 {
         let length = match program::gapped_coverage_counts_codons(self.setup.params) {
-            true => self.query.searched_length() / 3,
-            false => self.query.searched_length(),
+            true => self.query.covered_length() / 3,
+            false => self.query.covered_length(),
         };
         let share = 100.0 * alignment.query.len() as f64 / length as f64;
         if share < 99.0 { share + 0.5 } else { share }
