@@ -21,7 +21,8 @@ case $release in
 esac
 
 has_release() {
-    [ "$("$directory/bin/blastp" -version 2> /dev/null | head -1)" = "blastp: $release+" ]
+    [ -x "$directory/bin/convert2blastmask" ] &&
+        [ "$("$directory/bin/blastp" -version 2> /dev/null | head -1)" = "blastp: $release+" ]
 }
 if has_release; then
     exit 0
@@ -57,7 +58,8 @@ done
 rm -rf "$apt"
 
 libraries=$root/usr/lib/x86_64-linux-gnu:$root/usr/lib/ncbi-blast+
-for name in blastp blastn blastx tblastn tblastx psiblast blast_formatter makeblastdb blastdbcmd; do
+for name in blastp blastn blastx tblastn tblastx psiblast blast_formatter makeblastdb blastdbcmd \
+    blastdb_aliastool blastdbcheck segmasker dustmasker convert2blastmask; do
     cat > "$directory/bin/$name" << END
 #!/bin/sh
 exec "$root/usr/lib64/ld-linux-x86-64.so.2" --argv0 $name --library-path "$libraries" "$root/usr/bin/$name" "\$@"

@@ -53,8 +53,9 @@ use fleetblast_stats::release::Release;
 
 /// The release of BLAST+ that the options follow.
 pub(crate) const RELEASE: &Release = &Release::V2_12_0;
-/// The version of programs whose descriptions lack the release.
-const UNDESCRIBED_RELEASE: &str = "2.12.0+";
+/// The [own version](spec::Program::own_version) of programs that have the version of their
+/// release, but whose descriptions lack it.
+const UNDESCRIBED_RELEASE: &str = "";
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -16,6 +16,16 @@ use crate::SequenceKind;
 const MISSING_LIST: &str = "\"c++/include/corelib/ncbidiag.hpp\", line 5694";
 const LATER_MISSING_LIST: &str = "\"./c++/src/corelib/ncbifile.cpp\", line 5754";
 
+/// Returns the exception for a list that does not exist, thrown at this place.
+fn missing_list(place: &str, path: &Path) -> String {
+    let path = path.display();
+    format!(
+        "NCBI C++ Exception:\n    T0 {place}: Error: (CFileException::eMemoryMap) \
+         ncbi::CMemoryFileMap::CMemoryFileMap() - To be memory mapped the file must exist: \
+         '{path}'\n"
+    )
+}
+
 /// An error in a BLAST database.
 ///
 /// `Display` gives the text that follows `BLAST Database error: ` on standard error. Where NCBI
@@ -116,6 +126,35 @@ pub enum DbError {
     #[error("mdb_env_open: No such file or directory")]
     MissingLmdb {
         /// The missing LMDB file.
+        path: PathBuf,
+    },
+    /// The LMDB file with the taxids of a version-5 database does not exist.
+    #[error(
+        "Taxonomy Id to Oids lookup error in {}",
+        path.file_name().unwrap_or_default().to_string_lossy()
+    )]
+    MissingTaxidLmdb {
+        /// The missing LMDB file.
+        path: PathBuf,
+    },
+    /// An LMDB file does not exist, in the words of later releases.
+    #[error(
+        "File {} not found. If you renamed any BLAST database files, please use original file \
+         names, and makeblastdb to rename the database. If you deleted any BLAST database files, \
+         you need to recreate the database.",
+        path.display()
+    )]
+    MissingLmdbWithAdvice {
+        /// The missing LMDB file.
+        path: PathBuf,
+    },
+    /// The list of the OIDs of an alias does not exist, in the words of later releases.
+    #[error(
+        "Database memory map file error - To be memory mapped the file must exist: '{}'",
+        path.display()
+    )]
+    UnmappedOidList {
+        /// Path of the list.
         path: PathBuf,
     },
     /// The index does not start with version 4 or 5 (byte offset 0).
@@ -450,19 +489,19 @@ pub enum DbError {
     #[error("MEMB_BIT error: conflicting bit found.")]
     ConflictingMemberBits,
     /// A list does not exist. BLAST+ ends with an uncaught exception.
-    #[error(
-        "NCBI C++ Exception:\n    T0 {}: Error: \
-         (CFileException::eMemoryMap) ncbi::CMemoryFileMap::CMemoryFileMap() - To be memory mapped the file must \
-         exist: '{}'\n",
-        if *later_words { LATER_MISSING_LIST } else { MISSING_LIST },
-        path.display()
-    )]
+    #[error("{}", missing_list(if *later_words { LATER_MISSING_LIST } else { MISSING_LIST }, path))]
     MissingList {
         /// Path of the list, as given.
         path: PathBuf,
         /// Whether the message is that of later releases, which names another line of BLAST+'s
         /// source.
         later_words: bool,
+    },
+    /// The list of the OIDs of an alias does not exist. BLAST+ ends with an uncaught exception.
+    #[error("{}", missing_list(MISSING_LIST, path))]
+    MissingOidList {
+        /// Path of the list.
+        path: PathBuf,
     },
     /// A list of an alias does not exist, and BLAST+ reads this list with the volumes. These are
     /// lists of OIDs, lists of GIs and, in version 4, lists of identifiers.

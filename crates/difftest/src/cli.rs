@@ -235,10 +235,14 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             filter: raw.filter,
             tested: program.clone(),
             oracle: given.clone(),
+            release: release.to_owned(),
+            environment: compat,
         }),
         Some("usage") => {
-            let names = usage::programs(release != fleetblast_oracle::VERSION).iter();
-            let oracles = names.map(|&name| Ok((name, oracle(name)?))).collect::<Result<_>>()?;
+            let oracles = usage::PROGRAMS
+                .iter()
+                .map(|&name| Ok((name, oracle(name)?)))
+                .collect::<Result<_>>()?;
             let (filter, environment) = (raw.filter, compat);
             Command::Usage(usage::UsageOptions { filter, program, environment, oracles })
         }

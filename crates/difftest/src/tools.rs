@@ -11,8 +11,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fleetblast_oracle::VERSION;
-
 use crate::cases::{alternatives, words};
 use crate::compare::{compare, describe};
 use crate::error::{Error, Result, io_error, write};
@@ -50,7 +48,7 @@ const DATABASES: [(&str, &str, &str); 11] = [
 ];
 
 /// Files that do not depend on the sequences.
-const FILES: [(&str, &str); 30] = [
+const FILES: [(&str, &str); 32] = [
     ("empty", ""),
     ("comment", "# nothing\n"),
     ("odd_gis", "5\n3\n3\nabc\n\n# c\n7x\n 8\n9 \n10\r\n+2\n0x5\n0\n99"),
@@ -82,6 +80,16 @@ const FILES: [(&str, &str); 30] = [
         ">a x\nACGT-ACGTNNNNN\nacgtuURYKMSWBDHV1xACGT\nNNN\n>b\n\
          ACGTACGTAAAAAAAAAAAAAAAAAAAAAAAAAAA\n>?100\nACGTTTTTTTTTTTTTTTTTTTTT-\n>c\nNNNNNNNNNNNNNNNNN\n\
          CGTGAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAGCAT\n>?70\nCCATNNNNCCCCCCCCCCCCCCCCCCCCC\n>?65\n",
+    ),
+    (
+        "prefixes",
+        ">ref|WP_1.1| MULTISPECIES: protein [organism]\nMAAAAAAAAAAAAAAAAAAAAAAAA\n\
+         >gb|AAA12345.1| TLS: x\nMAAAAAAAAAAAAAAAAAAAAAAAA\n>a MULTISPECIES: y\nMKVLA\n",
+    ),
+    (
+        "prefixes_nt",
+        ">ref|NZ_1.1| MULTISPECIES: x\nACGTAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n\
+         >gb|AB000001.1| TLS: x\nACGTAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n",
     ),
     ("no_residues", ">a\nMAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n>b\n>c\nMAAA\n"),
     ("no_defline", "MAAAAAAAAAAAAAAAAAAA\n"),
@@ -144,6 +152,10 @@ pub struct ToolOptions {
     pub tested: PathBuf,
     /// Directory of BLAST+'s programs; `None` to find them.
     pub oracle: Option<PathBuf>,
+    /// The release of BLAST+'s programs.
+    pub release: String,
+    /// Environment of FleetBLAST, `NAME=value`, with the release.
+    pub environment: Vec<String>,
 }
 
 /// Commands that make files, then commands that read them. The first word of each is the program.
@@ -165,7 +177,7 @@ struct Made {
 pub fn run(workspace: &Workspace, source: &Source, options: &ToolOptions) -> Result<bool> {
     workspace::report_source(source);
     let dir = workspace.target.join("difftest-tools");
-    let oracle = |name: &str| Tool::oracle(name, options.oracle.as_deref(), VERSION);
+    let oracle = |name: &str| Tool::oracle(name, options.oracle.as_deref(), &options.release);
     let stage = Stage { base: dir.join("base"), run: dir.join("run") };
     stage.prepare(source, &oracle("makeblastdb")?)?;
     let wanted = |case: &Case| options.filter.as_ref().is_none_or(|text| case.id.contains(text));
@@ -182,7 +194,10 @@ pub fn run(workspace: &Workspace, source: &Source, options: &ToolOptions) -> Res
         let mut differences = Vec::new();
         for _ in 0..ATTEMPTS {
             let expected = stage.make(case, |name| oracles[name].clone())?;
-            let tested = |name: &str| Tool::fleetblast_as(options.tested.clone(), name);
+            let tested = |name: &str| {
+                Tool::fleetblast_as(options.tested.clone(), name)
+                    .with_environment(&options.environment)
+            };
             let actual = stage.make(case, tested)?;
             differences = differing(case, &expected, &actual);
             if differences.is_empty() {

@@ -14,8 +14,8 @@ use crate::workspace::Workspace;
 /// Time limit of one command.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The programs that follow each release, and then those that follow 2.12.0 only.
-const PROGRAMS: [&str; 14] = [
+/// The programs of BLAST+ that FleetBLAST has.
+pub const PROGRAMS: [&str; 14] = [
     "blastp",
     "blastn",
     "blastx",
@@ -31,9 +31,6 @@ const PROGRAMS: [&str; 14] = [
     "blastdbcheck",
     "convert2blastmask",
 ];
-
-/// How many of [`PROGRAMS`] follow each release.
-const OF_EACH_RELEASE: usize = 9;
 
 /// The default of `-num_threads` in the texts of BLAST+ and of FleetBLAST, which are otherwise the
 /// same: in `-help` and in `-xmlhelp`. The place of the default in the XML is between two texts.
@@ -88,11 +85,6 @@ pub struct UsageOptions {
     pub environment: Vec<String>,
     /// BLAST+'s programs, by name.
     pub oracles: Vec<(&'static str, Tool)>,
-}
-
-/// Returns the names of the programs to compare.
-pub fn programs(is_of_other_release: bool) -> &'static [&'static str] {
-    if is_of_other_release { &PROGRAMS[..OF_EACH_RELEASE] } else { &PROGRAMS }
 }
 
 /// Runs the cases. Prints one line for each difference and a closing summary. Returns true if there

@@ -45,6 +45,9 @@ pub enum ErrorKind {
     Described,
     /// There is no database of the given name and kind.
     MissingDatabase,
+    /// A file of a database, or a list beside it, does not exist, and a later release of BLAST+
+    /// cannot map it to memory.
+    UnmappedFile,
     /// Another thread or process, for which this thread waited, ended without a message.
     PartnerEnded,
     /// The error has no message: another rank or site reports the cause, or nobody reads the report
@@ -267,6 +270,9 @@ impl From<DbError> for Error {
         }
         let kind = match error {
             DbError::NotFound { .. } => ErrorKind::MissingDatabase,
+            DbError::MissingLmdbWithAdvice { .. } | DbError::UnmappedOidList { .. } => {
+                ErrorKind::UnmappedFile
+            }
             _ => ErrorKind::Described,
         };
         let own_error = Error { kind, ..Error::new(error.exit_code(), message) };

@@ -259,6 +259,31 @@ impl Columns {
         self.list.iter().any(|column| of_letters.contains(column))
     }
 
+    /// Whether any column needs the aligned rows: positions, counts of columns, or strands
+    /// (`SetFields`, tabular.cpp). The columns `frames` and `sframe` do not count.
+    pub(crate) fn need_alignment(&self) -> bool {
+        let of_rows = [
+            C::QueryStart,
+            C::QueryEnd,
+            C::SubjectStart,
+            C::SubjectEnd,
+            C::QuerySeq,
+            C::SubjectSeq,
+            C::Length,
+            C::PercentIdentity,
+            C::Identities,
+            C::Mismatches,
+            C::Positives,
+            C::PercentPositives,
+            C::GapOpens,
+            C::Gaps,
+            C::QueryFrame,
+            C::Btop,
+            C::Strand,
+        ];
+        self.list.iter().any(|column| of_rows.contains(column))
+    }
+
     /// Whether any column shows names of taxa, which come from a taxonomy database.
     pub fn have_taxon_names(&self) -> bool {
         self.list.iter().any(|column| column.is_taxon_name() || column.is_list_of_taxon_names())
@@ -288,6 +313,18 @@ mod tests {
         assert_eq!(columns.list[0], Column::QueryLength);
         assert_eq!(columns.list[12], Column::Evalue);
         assert_eq!(Columns::parse("-score", b"\t").list, STANDARD);
+    }
+
+    #[test]
+    fn frames_alone_do_not_need_the_alignment() {
+        for (words, needed) in [
+            ("frames sframe evalue score slen qcovhsp", false),
+            ("frames qframe", true),
+            ("sframe sstrand", true),
+            ("sframe nident", true),
+        ] {
+            assert_eq!(Columns::parse(words, b"\t").need_alignment(), needed, "{words}");
+        }
     }
 
     #[test]

@@ -69,6 +69,7 @@ pub fn subject_rows(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     let subject = SubjectNames::read(setup, source, hit.oid)?;
+    let release = setup.params.common().release;
     let mut row = Row {
         query,
         query_ids: names::tabular_query_ids(query, setup.output.parse_deflines),
@@ -80,7 +81,8 @@ pub fn subject_rows(
         query_length: setup.query_range_length.unwrap_or_else(|| query.searched_length()),
         covered: order::covered_residues(query, source, hit)?,
         hsp_coverage: program::hsp_coverage(setup.params, hit.alignments.len()),
-        shows_translated_strands: setup.params.common().release.shows_translated_strands,
+        shows_translated_strands: release.shows_translated_strands,
+        leaves_frames_unset: release.leaves_frames_unset && !columns.need_alignment(),
         uniquely_covered: program::has_unique_coverage(setup.params)
             .then(|| unique_coverage::count_uniquely_covered(query, hit)),
     };
@@ -139,6 +141,8 @@ struct Row<'a> {
     hsp_coverage: HspCoverage,
     /// Whether `sstrand` shows strands of translated subjects.
     shows_translated_strands: bool,
+    /// Whether frames are 0, as if no column needed the alignment.
+    leaves_frames_unset: bool,
     /// Number of bases of the query covered if each base of the subject counts once; `None` for
     /// proteins.
     uniquely_covered: Option<usize>,
@@ -213,7 +217,10 @@ impl Row<'_> {
         let share = |part: usize| part as f64 / columns.max(1) as f64 * 100.0;
         let (query, subject) = (&pair.positions.query, &pair.positions.subject);
         let ([q_start, q_end], [s_start, s_end]) = (query.printed_ends(), subject.printed_ends());
-        let [q_frame, s_frame] = pair.positions.tabular_frames();
+        let [q_frame, s_frame] = match self.leaves_frames_unset {
+            true => [0, 0],
+            false => pair.positions.tabular_frames(),
+        };
         let whole = self.query.covered_length();
         match column {
             C::QueryLength => self.query_length.to_string(),

@@ -42,6 +42,9 @@ pub struct Release {
     pub xml_declaration: &'static str,
     /// Whether the column `sstrand` shows strands of translated subjects.
     pub shows_translated_strands: bool,
+    /// Whether the columns `sframe` and `frames` are 0 in a table without a column that needs the
+    /// alignment.
+    pub leaves_frames_unset: bool,
     /// Whether the column `qcovhsp` counts codons of a translated query, and not bases.
     pub hsp_coverage_counts_codons: bool,
     /// Whether names of taxa are quoted in format 10.
@@ -87,6 +90,9 @@ pub struct Release {
     pub counts_oid_lists: bool,
     /// Whether messages of exceptions name the source file that threw them, and not a header.
     pub names_throwing_files: bool,
+    /// Whether `blastdb_aliastool` restricts several databases by a list. Generated titles then
+    /// name the last one, without its directory.
+    pub restricts_several_databases: bool,
     /// Number of lines that are no longer at the start of `ncbistr.cpp`, in messages that name it.
     pub ncbistr_lines_removed: u32,
     /// Whether `makeblastdb` reads input that does not look like FASTA, with a warning.
@@ -138,6 +144,7 @@ impl Release {
         common_ends_have_frames: false,
         xml_declaration: "<?xml version=\"1.0\"?>",
         shows_translated_strands: false,
+        leaves_frames_unset: false,
         hsp_coverage_counts_codons: false,
         quotes_taxa: false,
         refuses_short_subjects: false,
@@ -158,6 +165,7 @@ impl Release {
         counts_metadata_files: false,
         counts_oid_lists: false,
         names_throwing_files: false,
+        restricts_several_databases: false,
         ncbistr_lines_removed: 0,
         reads_doubtful_input: false,
         counts_sequences_of_taxa: false,
@@ -177,6 +185,7 @@ impl Release {
         near_identical_fraction: 0.95,
         filters_before_order: true,
         shows_translated_strands: true,
+        leaves_frames_unset: true,
         refuses_short_subjects: true,
         advises_on_few_queries: false,
         removes_later_prefixes: true,
@@ -192,6 +201,7 @@ impl Release {
         requires_conffile: true,
         counts_oid_lists: true,
         names_throwing_files: true,
+        restricts_several_databases: true,
         ..Self::V2_12_0
     };
 

@@ -6,19 +6,21 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use fleetblast_db::restrict::list::is_binary_number_list;
-use fleetblast_db::{Database, SearchPath, SequenceKind};
+use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
 use fleetblast_job::error::Error;
 use fleetblast_job::output::Output;
 use fleetblast_job::plan::Destination;
 use fleetblast_makedb::encode_gi_list;
 use fleetblast_seq::convert::trim_spaces;
 use fleetblast_seq::input::read_whole_file;
+use fleetblast_stats::release::Release;
 
 use super::options::AliasOptions;
 use super::{destination, gi_list, with_extension, write_file};
 use crate::dates;
 use crate::messages::say;
 use crate::options::blastdb_aliastool::{DBLIST_FILE, VDBLIST_FILE};
+use crate::options::compat;
 use crate::text_file::read_text_file;
 
 /// A list in an alias file.
@@ -38,9 +40,10 @@ pub(super) fn create(options: &AliasOptions) -> Result<(), Error> {
     let first_list = lists.into_iter().flatten().next();
     let list_name = match (&options.db, first_list) {
         (Some(_), None) => {
-            return Err(Error::query_options(
-                "Either gilist or seqid_list must be specified if database name is used",
-            ));
+            return Err(Error::query_options(format_args!(
+                "Either {} must be specified if database name is used",
+                options.restrictions
+            )));
         }
         (_, list) => list.map_or(&b""[..], |list| list.as_bytes()),
     };
@@ -48,10 +51,16 @@ pub(super) fn create(options: &AliasOptions) -> Result<(), Error> {
     let Some(out) = &options.out else { return Ok(()) };
     let title = match (&options.title, &options.db) {
         (Some(title), _) => title.as_bytes().to_vec(),
-        (None, Some(db)) => [db.as_bytes(), b" limited by ", list_name].concat(),
+        (None, Some(db)) => {
+            let db = match options.release.restricts_several_databases {
+                true => base_name(db.as_bytes()),
+                false => db.as_bytes(),
+            };
+            [db, b" limited by ", list_name].concat()
+        }
         (None, None) => Vec::new(),
     };
-    let alias = Alias { out, kind: options.kind, title };
+    let alias = Alias { out, kind: options.kind, title, release: options.release };
     let gis = options.gilist.as_deref().filter(|list| !list.is_empty());
     let gis = gis.map(|list| alias.binary_gi_list(list)).transpose()?;
     let made = write_alias(options, &alias, gis.as_ref().map(GiList::entry));
@@ -80,26 +89,31 @@ fn write_alias(
         true => Ok(None),
         false => require_file(list).map(|()| Some(ListEntry { key, path: list, checked: list })),
     };
-    let one = |db: &OsString| vec![db.as_bytes().to_vec()];
+    let names = |db: &OsString| match options.release.restricts_several_databases {
+        true => split_at_blanks(db),
+        false => vec![db.as_bytes().to_vec()],
+    };
     match (options, &options.db) {
         (AliasOptions { dblist: Some(names), .. }, _) => {
             // BLAST+ checks only these names, not those of -dblist_file.
-            let search = SearchPath::from_environment()?;
-            Database::open_to_describe(&names.to_string_lossy(), options.kind, &search)?;
+            let search = search_path(options.release)?;
+            let opened =
+                Database::open_to_describe(&names.to_string_lossy(), options.kind, &search);
+            opened.map_err(|error| compat::database_error(options.release, error))?;
             alias.write(&split_at_blanks(names), GILIST, gis)
         }
         (AliasOptions { dblist_file: Some(path), .. }, _) => {
             alias.write(&names_in_file(DBLIST_FILE.name(), path)?, GILIST, gis)
         }
         (AliasOptions { num_volumes: Some(count), .. }, _) => alias.write_volumes(*count),
-        (AliasOptions { gilist: Some(_), .. }, Some(db)) => alias.write(&one(db), GILIST, gis),
+        (AliasOptions { gilist: Some(_), .. }, Some(db)) => alias.write(&names(db), GILIST, gis),
         (AliasOptions { seqidlist: Some(list), .. }, Some(db)) => {
             const KEY: &str = "SEQIDLIST";
-            alias.write(&one(db), KEY, text_list(KEY, list)?)
+            alias.write(&names(db), KEY, text_list(KEY, list)?)
         }
         (AliasOptions { taxidlist: Some(list), .. }, Some(db)) => {
             const KEY: &str = "TAXIDLIST";
-            alias.write(&one(db), KEY, text_list(KEY, list)?)
+            alias.write(&names(db), KEY, text_list(KEY, list)?)
         }
         _ => Ok(()),
     }
@@ -143,6 +157,8 @@ struct Alias<'a> {
     kind: SequenceKind,
     /// Title; empty for none.
     title: Vec<u8>,
+    /// The release that the program follows.
+    release: &'static Release,
 }
 
 impl Alias<'_> {
@@ -185,7 +201,7 @@ impl Alias<'_> {
         }
         let path = PathBuf::from(self.path("al"));
         let mut output = Output::open(&Destination::File(path.clone())).map_err(|_| failed())?;
-        let search = SearchPath::from_environment()?.with_planned_alias(&path, checked);
+        let search = search_path(self.release)?.with_planned_alias(&path, checked);
         let name = self.out.to_string_lossy();
         let database = Database::open_to_describe(&name, self.kind, &search);
         let database = database.map_err(|_| failed())?;
@@ -206,7 +222,7 @@ impl Alias<'_> {
 
     /// Writes the alias of this number of volumes, whose names follow from that of the alias.
     fn write_volumes(&self, count: u32) -> Result<(), Error> {
-        let search = SearchPath::from_environment()?;
+        let search = search_path(self.release)?;
         let kind = self.kind.name();
         let (mut all, mut listed) = (Vec::new(), Vec::new());
         for number in 0..count {
@@ -277,6 +293,11 @@ impl Alias<'_> {
     }
 }
 
+/// Returns the search path for databases, whose sequences are counted as in this release.
+fn search_path(release: &Release) -> Result<SearchPath, DbError> {
+    Ok(SearchPath::from_environment()?.counting_oid_lists(release.counts_oid_lists))
+}
+
 /// Returns the numbers of sequences and residues that BLAST+ states for a database.
 fn totals(database: &Database) -> (u64, u64) {
     let info = database.combined_info();
@@ -322,4 +343,25 @@ fn names_in_file(option: &str, path: &OsStr) -> Result<Vec<Vec<u8>>, Error> {
 /// Returns the part of a path after the last slash.
 fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
+}
+
+/// Returns the name of a database without its directory and the extension of a file of it.
+fn base_name(path: &[u8]) -> &[u8] {
+    let name = file_name(path);
+    match name.len().checked_sub(4).map(|at| name.split_at(at)) {
+        Some((base, b".pin" | b".nin" | b".pal" | b".nal" | b".pdb" | b".ndb")) => base,
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_titles_have_no_directories_nor_extensions() {
+        for (path, name) in [("d/p5", "p5"), ("./a.pin", "a"), ("b.xyz", "b.xyz"), ("f.pal", "f")] {
+            assert_eq!(base_name(path.as_bytes()), name.as_bytes());
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use fleetblast_db::SequenceKind;
 use fleetblast_job::error::Error;
+use fleetblast_stats::release::Release;
 
 use crate::options::blastdb_aliastool::{self as table, BLASTDB_ALIASTOOL};
 use crate::options::parse::GivenOptions;
@@ -45,6 +46,8 @@ pub(super) struct SeqIdConversion {
     pub(super) db: Option<OsString>,
     /// `-seqid_dbtype`; `None` to guess.
     pub(super) kind: Option<SequenceKind>,
+    /// The release that the program follows.
+    pub(super) release: &'static Release,
 }
 
 /// Options of the creation of an alias.
@@ -63,6 +66,10 @@ pub(super) struct AliasOptions {
     pub(super) vdblist: Option<OsString>,
     pub(super) vdblist_file: Option<OsString>,
     pub(super) num_volumes: Option<u32>,
+    /// The words of BLAST+ for the options that restrict a database.
+    pub(super) restrictions: &'static str,
+    /// The release that the program follows.
+    pub(super) release: &'static Release,
 }
 
 impl Operation {
@@ -72,6 +79,9 @@ impl Operation {
     /// `-seqid_file_out` without a list to convert.
     pub(super) fn new(given: &GivenOptions) -> Result<Self, Error> {
         let values = &Values::new(&BLASTDB_ALIASTOOL, given);
+        if let Some(error) = values.unsupported() {
+            return Err(error);
+        }
         if let Some(path) = values.optional(&table::SEQID_FILE_INFO) {
             return Ok(Self::SeqIdInfo(path));
         }
@@ -82,6 +92,7 @@ impl Operation {
                 title: values.optional(&table::SEQID_TITLE),
                 db: values.optional(&table::SEQID_DB),
                 kind: values.optional(&table::SEQID_DBTYPE),
+                release: values.release(),
             }));
         }
         if let Some(input) = values.optional(&table::GI_FILE_IN) {
@@ -105,6 +116,11 @@ impl Operation {
             vdblist: values.optional(&table::VDBLIST),
             vdblist_file: values.optional(&table::VDBLIST_FILE),
             num_volumes: values.optional(&table::NUM_VOLUMES),
+            restrictions: match values.has(&table::OID_MASKS) {
+                true => "gilist, seqid_list, taxidlist or oid_masks",
+                false => "gilist or seqid_list",
+            },
+            release: values.release(),
         }))
     }
 }

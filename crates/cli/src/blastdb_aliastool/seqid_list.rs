@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_db::restrict::list::{SeqIdListInfo, find_and_read};
-use fleetblast_db::{Database, SearchPath, SequenceKind, version_5_list_key};
+use fleetblast_db::{Database, DbError, SearchPath, SequenceKind, version_5_list_key};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::output::leave_empty;
 use fleetblast_job::plan::Destination;
@@ -15,6 +15,7 @@ use super::{destination, with_extension, write_file};
 use crate::dates;
 use crate::messages::say;
 use crate::options::blastdb_aliastool::SEQID_FILE_IN;
+use crate::options::compat;
 use crate::text_file::read_text_file;
 
 /// Converts the list of `-seqid_file_in`.
@@ -31,7 +32,13 @@ pub(super) fn convert_file(options: &SeqIdConversion) -> Result<(), Error> {
 
 /// Converts a list, with one identifier on each line, to the contents of a binary list.
 fn convert(text: &[u8], options: &SeqIdConversion) -> Result<Vec<u8>, Error> {
-    let database = options.db.as_deref().map(|db| open(db, options.kind)).transpose()?;
+    let database = options.db.as_deref().map(|db| {
+        open(db, options.kind).map_err(|error| compat::database_error(options.release, error))
+    });
+    let database = database.transpose()?;
+    if database.as_ref().is_some_and(|database| database.version() != 5) {
+        return Err(Error::database("Seqidlist requires v5 database "));
+    }
     let mut ids = keys(text)?;
     if ids.is_empty() {
         say(b"Error: Empty seqid list");
@@ -62,20 +69,16 @@ fn convert(text: &[u8], options: &SeqIdConversion) -> Result<Vec<u8>, Error> {
 
 /// Opens the database of `-seqid_db`. Without a type, BLAST+ tries nucleotides after any expected
 /// error with proteins.
-fn open(db: &OsStr, kind: Option<SequenceKind>) -> Result<Database, Error> {
+fn open(db: &OsStr, kind: Option<SequenceKind>) -> Result<Database, DbError> {
     let search = SearchPath::from_environment()?;
     let names = db.to_string_lossy();
     let open = |kind| Database::open_to_retrieve(&names, kind, &search, None);
-    let database = match kind {
-        Some(kind) => open(kind)?,
+    match kind {
+        Some(kind) => open(kind),
         None => match open(SequenceKind::Protein) {
-            Err(error) if error.exit_code() != exit::UNKNOWN => open(SequenceKind::Nucleotide)?,
-            opened => opened?,
+            Err(error) if error.exit_code() != exit::UNKNOWN => open(SequenceKind::Nucleotide),
+            opened => opened,
         },
-    };
-    match database.version() {
-        5 => Ok(database),
-        _ => Err(Error::database("Seqidlist requires v5 database ")),
     }
 }
 

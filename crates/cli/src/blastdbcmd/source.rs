@@ -85,7 +85,7 @@ impl Source {
         let mut open = |kind| {
             let database = open_with_codec(kind, &search)
                 .map_err(|error| in_words_of(options.release, error))?;
-            let lookup = database.lookup()?;
+            let lookup = database.lookup().map_err(|error| in_words_of(options.release, error))?;
             Ok::<_, DbError>((database, lookup))
         };
         let (database, lookup) = match options.kind {
@@ -133,6 +133,12 @@ impl Source {
         let mut oids = oids.map_err(|error| in_words_of(self.release, error))?;
         oids.retain(|&oid| self.cursor.borrow_mut().includes_oid(oid));
         Ok(oids)
+    }
+
+    /// Returns the taxids of the included sequences.
+    pub(super) fn included_taxids(&self) -> Result<Vec<i32>, Error> {
+        let taxids = self.lookup.included_taxids();
+        taxids.map_err(|error| compat::database_error(self.release, error))
     }
 
     /// Formats the metadata of the database, with `prefix` before the names of files.

@@ -115,7 +115,7 @@ impl Layout {
 pub(super) fn write(source: &Source, options: &Options, out: &mut Output) -> Result<(), Error> {
     let layout = Layout::new(&options.outfmt, options.release)
         .ok_or_else(|| Error::query_options("Invalid format options for tax_info."))?;
-    let taxids = source.lookup.included_taxids()?;
+    let taxids = source.included_taxids()?;
     out.write(format!("# of Tax IDs in Database: {}\n", taxids.len()).as_bytes())?;
     for taxid in taxids {
         let names = source.taxon(taxid.into());

@@ -61,7 +61,7 @@ pub(super) fn open_databases(
     };
     let search = SearchPath::from_environment()?.counting_oid_lists(release.counts_oid_lists);
     Database::open_to_retrieve(names, kind, &search, None)
-        .map_err(|error| compat::convert_error(release, error.into()))
+        .map_err(|error| compat::database_error(release, error))
 }
 
 /// Encloses a name with blanks in quotes.

@@ -8,6 +8,7 @@ use fleetblast_seq::convert::exception;
 use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::id::Molecule;
 use fleetblast_seq::seg::SegParams;
+use fleetblast_stats::release::Release;
 
 use crate::options::dustmasker::{self, DUSTMASKER};
 use crate::options::masker as shared;
@@ -33,6 +34,10 @@ pub(super) struct Options {
     pub(super) algorithm: Algorithm,
     /// The options of the algorithm, as files of masks state them.
     pub(super) description: String,
+    /// `-hard_masking`: FASTA has `N` instead of masked letters.
+    pub(super) hard_masking: bool,
+    /// The release that the program follows.
+    pub(super) release: &'static Release,
 }
 
 /// The algorithm with its parameters.
@@ -87,7 +92,14 @@ impl Options {
         // BLAST+ takes negative numbers for large ones.
         let [window, level, linker] = [window, level, linker].map(i32::cast_unsigned);
         let params = DustParams { level, window, linker };
-        Self::new(&values, Algorithm::Dust { window, params }, description)
+        let options = Self::new(&values, Algorithm::Dust { window, params }, description)?;
+        let hard_masking = values.flag_if_listed(&dustmasker::HARD_MASKING);
+        if hard_masking && options.format != Format::Fasta {
+            let message = "Error: (106.7) Application's execution failed: Hard masking can only be \
+                           applied for fasta output";
+            return Err(Error::new(options.failure_code(), message));
+        }
+        Ok(Self { hard_masking, ..options })
     }
 
     fn new(values: &Values<'_>, algorithm: Algorithm, description: String) -> Result<Self, Error> {
@@ -102,6 +114,8 @@ impl Options {
             format: Format::new(&values.get(&shared::OUTFMT).to_string_lossy()),
             algorithm,
             description,
+            hard_masking: false,
+            release: values.release(),
         };
         match values.get(&shared::INFMT).to_string_lossy().as_ref() {
             "fasta" => Ok(options),

@@ -12,7 +12,6 @@ use fleetblast_seq::{alphabet, nucleotide};
 use super::input::Sequence;
 use super::numbering::Numbering;
 use super::options::{Algorithm, Format, Options};
-use crate::options::RELEASE;
 
 /// Letters in a line of FASTA.
 const LINE: usize = 60;
@@ -106,14 +105,14 @@ impl<'a> MaskWriter<'a> {
             is_protein: self.options.algorithm.molecule() == Molecule::Protein,
             fallback_title: UNNAMED_PROTEIN_TITLE,
             organism: sequence.organism.as_deref(),
-            release: RELEASE,
+            release: self.options.release,
             is_in_table: false,
         };
         line.extend(facts.generate());
         line
     }
 
-    /// Returns the IUPAC letters of a sequence, masked ones in lower case.
+    /// Returns the IUPAC letters of a sequence, masked ones in lower case or replaced.
     fn letters(&self, sequence: &Sequence, ranges: &[Range<u32>]) -> Vec<u8> {
         let letter = |&code: &u8| match self.options.algorithm {
             Algorithm::Dust { .. } => nucleotide::LETTERS[usize::from(code & 15)],
@@ -130,7 +129,10 @@ impl<'a> MaskWriter<'a> {
         for (at, letter) in (0..).zip(&mut letters) {
             current += usize::from(ranges.get(current).is_some_and(|range| at >= range.end));
             if ranges.get(current).is_some_and(|range| range.contains(&at)) {
-                letter.make_ascii_lowercase();
+                *letter = match self.options.hard_masking {
+                    true => b'N',
+                    false => letter.to_ascii_lowercase(),
+                };
             }
         }
         letters

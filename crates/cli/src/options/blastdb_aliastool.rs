@@ -3,9 +3,13 @@
 use std::ffi::OsString;
 
 use fleetblast_db::SequenceKind;
+use fleetblast_stats::release::Release;
 
 use super::RELEASE;
+use super::blastdbcmd::COMPAT_HELP;
+use super::compat::COMPAT;
 use super::constraint::Constraint;
+use super::later::{Change, Later};
 use super::opt::{Opt, ValueWords};
 use super::spec::{self, Group, OptionSpec, Program};
 
@@ -16,7 +20,7 @@ pub const BLASTDB_ALIASTOOL: Program = Program {
     about: "Makes aliases of databases, and binary lists of sequences",
     description: &["Application to create BLAST database aliases, version"],
     details: DETAILS,
-    groups: &[GI_FILE, ALIAS, SEQID_FILE],
+    groups: &[GI_FILE, ALIAS, SEQID_FILE, Group::FLEETBLAST],
     options: &[OPTIONS],
     own_version: None,
     positional_option: None,
@@ -62,6 +66,7 @@ const OPTIONS: &[OptionSpec] = &[
     GILIST.spec,
     SEQIDLIST.spec,
     TAXIDLIST.spec,
+    OID_MASKS.spec,
     OUT.spec,
     DBLIST.spec,
     DBLIST_FILE.spec,
@@ -76,7 +81,10 @@ const OPTIONS: &[OptionSpec] = &[
     SEQID_FILE_INFO.spec,
     LOGFILE.spec,
     spec::VERSION,
+    COMPAT.help(COMPAT_HELP).spec,
 ];
+
+const SINCE_OID_MASKS: &[Later] = &[Change::Added.since(&Release::V2_16_0)];
 
 const KINDS: ValueWords<SequenceKind, 2> =
     ValueWords::new([("nucl", SequenceKind::Nucleotide), ("prot", SequenceKind::Protein)]);
@@ -197,7 +205,19 @@ pub const GILIST: Opt<OsString> = Opt::input(
     "seqid_file_in",
     "seqid_file_out",
     "seqid_file_info",
-]);
+])
+.later(&[Change::Excludes(&[
+    "gi_file_in",
+    "gi_file_out",
+    "seqidlist",
+    "taxidlist",
+    "oid_masks",
+    "num_volumes",
+    "seqid_file_in",
+    "seqid_file_out",
+    "seqid_file_info",
+])
+.since(&Release::V2_16_0)]);
 
 /// `-seqidlist`.
 pub const SEQIDLIST: Opt<OsString> = Opt::input(
@@ -217,7 +237,19 @@ pub const SEQIDLIST: Opt<OsString> = Opt::input(
     "seqid_file_in",
     "seqid_file_out",
     "seqid_file_info",
-]);
+])
+.later(&[Change::Excludes(&[
+    "gi_file_in",
+    "gi_file_out",
+    "gilist",
+    "taxidlist",
+    "oid_masks",
+    "num_volumes",
+    "seqid_file_in",
+    "seqid_file_out",
+    "seqid_file_info",
+])
+.since(&Release::V2_16_0)]);
 
 /// `-taxidlist`.
 pub const TAXIDLIST: Opt<OsString> = Opt::input(
@@ -227,7 +259,20 @@ pub const TAXIDLIST: Opt<OsString> = Opt::input(
 )
 .label("input_file")
 .requires(&["out"])
-.excludes(&["gilist", "seqidlist"]);
+.excludes(&["gilist", "seqidlist"])
+.later(&[Change::Excludes(&["gilist", "seqidlist", "oid_masks"]).since(&Release::V2_16_0)]);
+
+/// `-oid_masks`.
+pub const OID_MASKS: Opt<i32> = Opt::integer(
+    "oid_masks",
+    ALIAS,
+    &["Create alias db with pre-built oid masks", "0x01 Exclude Model"],
+)
+.label("oid_masks")
+.requires(&["out"])
+.excludes(&["gilist", "seqidlist", "taxidlist"])
+.later(SINCE_OID_MASKS)
+.unsupported();
 
 /// `-out`.
 pub const OUT: Opt<OsString> =

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 
 use fleetblast_db::SequenceKind;
 
+use super::blastdbcmd::COMPAT_HELP;
+use super::compat::COMPAT;
 use super::constraint::Constraint;
 use super::opt::{Opt, ValueWords};
 use super::spec::{self, Group, OptionSpec, Program};
@@ -17,7 +19,7 @@ pub const BLASTDBCHECK: Program = Program {
     description: &["BLAST database integrity and validity checking application"],
     details: &[],
     own_version: Some(UNDESCRIBED_RELEASE),
-    groups: &[INPUT, OUTPUT, TESTS],
+    groups: &[INPUT, OUTPUT, TESTS, Group::FLEETBLAST],
     options: &[OPTIONS],
     positional_option: None,
 };
@@ -45,6 +47,7 @@ const OPTIONS: &[OptionSpec] = &[
     MUST_HAVE_TAXIDS.spec,
     CDD_DELTA.spec,
     spec::VERSION,
+    COMPAT.help(COMPAT_HELP).spec,
 ];
 
 /// The words of `-dbtype`; the first means proteins, or else nucleotides.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use fleetblast_db::DbError;
 use fleetblast_job::error::{Error, ErrorKind, exit};
 use fleetblast_stats::release::{MissingDatabase, Release};
 
@@ -169,22 +170,27 @@ pub fn insert_release(release: &Release, given: &mut GivenOptions) {
 pub const MISSING_DATABASE_ADVICE: &str =
     ". Please verify the spelling of the BLAST database and its molecule type.";
 
-/// Converts the error for a missing database to that of the release.
+/// Converts the error for a missing database, or a missing file of one, to that of the release.
 pub fn convert_error(release: &Release, error: Error) -> Error {
-    if error.kind != ErrorKind::MissingDatabase {
-        return error;
-    }
-    match release.missing_database {
-        MissingDatabase::Named => error,
-        MissingDatabase::NamedWithAdvice => {
+    match (error.kind, release.missing_database) {
+        (ErrorKind::MissingDatabase, MissingDatabase::NamedWithAdvice) => {
             Error { message: error.message + MISSING_DATABASE_ADVICE, ..error }
         }
-        MissingDatabase::Unmapped => Error {
-            exit_code: exit::ENGINE,
-            message: "BLAST Database error: Database memory map file error".to_owned(),
-            ..error
-        },
+        (ErrorKind::MissingDatabase | ErrorKind::UnmappedFile, MissingDatabase::Unmapped) => {
+            Error {
+                exit_code: exit::ENGINE,
+                message: "BLAST Database error: Database memory map file error".to_owned(),
+                ..error
+            }
+        }
+        _ => error,
     }
+}
+
+/// Converts an error of the database to the words of the release.
+pub fn database_error(release: &Release, error: DbError) -> Error {
+    let error = if release.expands_taxa { error.in_later_words() } else { error };
+    convert_error(release, error.into())
 }
 
 #[cfg(test)]

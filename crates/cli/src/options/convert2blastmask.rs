@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use super::blastdbcmd::COMPAT_HELP;
+use super::compat::COMPAT;
 use super::constraint::Constraint;
 use super::masker::{IN, OUT, PARSE_SEQIDS};
 use super::opt::Opt;
@@ -19,7 +21,7 @@ pub const CONVERT2BLASTMASK: Program = Program {
     ],
     details: &[],
     own_version: Some(UNDESCRIBED_RELEASE),
-    groups: &[],
+    groups: &[Group::FLEETBLAST],
     options: &[OPTIONS],
     positional_option: None,
 };
@@ -35,6 +37,7 @@ const OPTIONS: &[OptionSpec] = &[
     MASKING_ALGORITHM.spec,
     MASKING_OPTIONS.spec,
     spec::VERSION,
+    COMPAT.help(COMPAT_HELP).spec,
 ];
 
 /// `-outfmt`.

@@ -1,7 +1,12 @@
 //! The options of `dustmasker`.
 
+use fleetblast_stats::release::Release;
+
 use super::RELEASE;
+use super::blastdbcmd::COMPAT_HELP;
+use super::compat::COMPAT;
 use super::constraint::Constraint;
+use super::later::Change;
 use super::masker::{
     IN, INFMT, OUT, OUTFMT, PARSE_SEQIDS, VERSION_FULL, VERSION_FULL_JSON, VERSION_FULL_XML, WINDOW,
 };
@@ -16,7 +21,7 @@ pub const DUSTMASKER: Program = Program {
     description: &["Low complexity region masker based on Symmetric DUST algorithm"],
     details: &[],
     own_version: Some("1.0.0"),
-    groups: &[],
+    groups: &[Group::FLEETBLAST],
     options: &[OPTIONS],
     positional_option: None,
 };
@@ -46,9 +51,11 @@ const OPTIONS: &[OptionSpec] = &[
     INFMT.spec.help(&["input format (possible values: fasta, blastdb)"]),
     OUTFMT.spec.help(&["output format"]).with_constraint(Constraint::Word(FORMATS)),
     PARSE_SEQIDS.spec,
+    HARD_MASKING.spec,
     VERSION_FULL,
     VERSION_FULL_XML,
     VERSION_FULL_JSON,
+    COMPAT.help(COMPAT_HELP).spec,
 ];
 
 /// `-level`.
@@ -65,3 +72,8 @@ pub const LINKER: Opt<i32> = Opt::integer(
 )
 .label("linker")
 .default("1");
+
+/// `-hard_masking`.
+pub const HARD_MASKING: Opt<bool> =
+    Opt::flag("hard_masking", Group::TOP, &["Use hard masking for fasta outfmt"])
+        .later(&[Change::Added.since(&Release::V2_16_0)]);

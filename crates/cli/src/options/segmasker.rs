@@ -1,6 +1,8 @@
 //! The options of `segmasker`.
 
 use super::RELEASE;
+use super::blastdbcmd::COMPAT_HELP;
+use super::compat::COMPAT;
 use super::constraint::Constraint;
 use super::masker::{
     IN, INFMT, OUT, OUTFMT, PARSE_SEQIDS, VERSION_FULL, VERSION_FULL_JSON, VERSION_FULL_XML, WINDOW,
@@ -16,7 +18,7 @@ pub const SEGMASKER: Program = Program {
     description: &["Low complexity region masker based on the SEG algorithm"],
     details: &[],
     own_version: Some("1.0.0"),
-    groups: &[FILES, SEG],
+    groups: &[FILES, SEG, Group::FLEETBLAST],
     options: &[OPTIONS],
     positional_option: None,
 };
@@ -58,6 +60,7 @@ const OPTIONS: &[OptionSpec] = &[
     VERSION_FULL,
     VERSION_FULL_XML,
     VERSION_FULL_JSON,
+    COMPAT.help(COMPAT_HELP).spec,
 ];
 
 const fn in_files(spec: OptionSpec) -> OptionSpec {

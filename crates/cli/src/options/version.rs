@@ -3,6 +3,7 @@
 
 use fleetblast_stats::release::Release;
 
+use super::UNDESCRIBED_RELEASE;
 use super::spec::Program;
 
 /// The options that print a text, whatever the other arguments are. The first one counts.
@@ -53,7 +54,7 @@ pub fn own_text(name: &str) -> String {
 /// Returns the text of `-version` of a program of BLAST+. Other programs parse the first line.
 fn short_text(program: &Program, release: &Release, reason: Option<&str>) -> String {
     let (version, name, blast) = (env!("CARGO_PKG_VERSION"), program.name, release.version);
-    let own = program.own_version.map_or(format!("{blast}+"), str::to_owned);
+    let own = numbered(program).map_or(format!("{blast}+"), str::to_owned);
     let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
     format!("{name}: {own}\n Package: FleetBLAST {version}, reports equal blast {blast}{reason}\n")
 }
@@ -111,7 +112,12 @@ fn text_of_blast(
 /// Returns the version of a program without the sign of BLAST+; empty if BLAST+ does not have it.
 pub fn number(program: &Program) -> &'static str {
     let release = program.release.map(|release| release.version);
-    program.own_version.or(release).unwrap_or_default().trim_end_matches('+')
+    numbered(program).or(release).unwrap_or_default()
+}
+
+/// Returns the version of a program that has not that of its release.
+fn numbered(program: &Program) -> Option<&'static str> {
+    program.own_version.filter(|&version| version != UNDESCRIBED_RELEASE)
 }
 
 /// Splits a version into its numbers; missing ones are 0.

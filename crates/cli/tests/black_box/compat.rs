@@ -130,6 +130,80 @@ fn a_missing_database_has_the_error_of_the_release() {
 }
 
 #[test]
+fn a_missing_file_of_a_database_has_the_error_of_the_release() {
+    let dir = inputs();
+    let make = ["makeblastdb", "-dbtype", "prot", "-in", "q.fa", "-out", "made"];
+    assert!(run(dir.path(), Some("2.12.0"), &make).status.success());
+    fs::write(dir.path().join("listed.pal"), "DBLIST made\nOIDLIST nosuch\n").expect("an alias");
+    let check = |database, texts: [(&str, i32, &str); 3]| {
+        for (release, code, text) in texts {
+            let line = ["blastp", "-query", "q.fa", "-db", database];
+            let output = run(dir.path(), Some(release), &line);
+            assert_eq!(output.status.code(), Some(code), "{}", message(&output));
+            assert!(message(&output).contains(text), "{}", message(&output));
+        }
+    };
+    let unmapped = "Database error: Database memory map file error\n";
+    check(
+        "listed",
+        [
+            ("2.12.0", 255, "the file must exist"),
+            ("2.16.0", 3, unmapped),
+            ("2.17.0", 2, "map file error - To be memory mapped the file must exist: '"),
+        ],
+    );
+    fs::remove_file(dir.path().join("made.pdb")).expect("a file");
+    check(
+        "made",
+        [
+            ("2.12.0", 255, "mdb_env_open"),
+            ("2.16.0", 3, unmapped),
+            ("2.17.0", 2, "made.pdb not found. If you renamed any BLAST database files"),
+        ],
+    );
+}
+
+#[test]
+fn later_releases_leave_frames_unset_without_a_column_that_needs_the_alignment() {
+    let dir = inputs();
+    let row = |release, format| {
+        first_line(&run(dir.path(), Some(release), &[&SEARCH[..], &["-outfmt", format]].concat()))
+    };
+    for release in ["2.16.0", "2.17.0"] {
+        assert_eq!(row(release, "6 frames sframe"), "0/0\t0");
+        assert_eq!(row(release, "6 frames sframe qframe"), "1/1\t1\t1");
+    }
+    assert_eq!(row("2.12.0", "6 frames sframe"), "1/1\t1");
+}
+
+#[test]
+fn the_strategy_comes_before_the_report_in_the_same_stream() {
+    let dir = inputs();
+    let line = [&SEARCH[..], &["-outfmt", "7", "-export_search_strategy", "-"]].concat();
+    let output = run(dir.path(), Some("2.12.0"), &line);
+    assert!(first_line(&output).starts_with("Blast4-request"), "{}", first_line(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.lines().last().is_some_and(|line| line.starts_with("# BLAST processed")));
+}
+
+#[test]
+fn programs_for_databases_and_masks_follow_the_release() {
+    let dir = inputs();
+    let first = |release, line: &[&str]| first_line(&run(dir.path(), Some(release), line));
+    for name in ["blastdb_aliastool", "blastdbcheck", "convert2blastmask"] {
+        assert_eq!(first("2.17.0", &[name, "-version"]), format!("{name}: 2.17.0+"));
+    }
+    assert_eq!(first("2.17.0", &["dustmasker", "-version"]), "dustmasker: 1.0.0");
+    fs::write(dir.path().join("n.fa"), format!(">a TLS: x\nACGT{}\n", "A".repeat(40)))
+        .expect("a sequence");
+    let mask = ["dustmasker", "-in", "n.fa", "-outfmt", "fasta", "-hard_masking"];
+    assert_eq!(run(dir.path(), Some("2.12.0"), &mask).status.code(), Some(1));
+    let masked = run(dir.path(), Some("2.16.0"), &mask);
+    let text = String::from_utf8_lossy(&masked.stdout).into_owned();
+    assert!(text.contains(&format!("ACGT{}", "N".repeat(40))), "{text}");
+}
+
+#[test]
 fn a_job_of_one_release_is_not_resumed_with_another() {
     let dir = inputs();
     let search = |release, more: &[&str]| {

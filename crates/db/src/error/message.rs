@@ -25,12 +25,17 @@ impl DbError {
     }
 
     /// Converts an error to the words of later releases. Those about unknown taxids name the
-    /// databases; exceptions name another line of BLAST+'s source.
+    /// databases; exceptions name another line of BLAST+'s source; missing LMDB files and lists of
+    /// OIDs do not end programs with an exception.
     #[must_use]
     pub fn in_later_words(self) -> Self {
         match self {
             Self::NoSuchTaxids { databases, .. } => Self::NoSuchTaxidsInDatabases { databases },
             Self::MissingList { path, .. } => Self::MissingList { path, later_words: true },
+            Self::MissingLmdb { path } | Self::MissingTaxidLmdb { path } => {
+                Self::MissingLmdbWithAdvice { path }
+            }
+            Self::MissingOidList { path } => Self::UnmappedOidList { path },
             error => error,
         }
     }
@@ -41,6 +46,7 @@ impl DbError {
         match self {
             Self::MissingLmdb { .. }
             | Self::MissingList { .. }
+            | Self::MissingOidList { .. }
             | Self::InvalidAliasNumber { .. } => 255,
             Self::InvalidIdentifier(error) if error.is_unexpected() => 255,
             Self::OutOfMemory { .. } => 4,
@@ -68,13 +74,13 @@ impl DbError {
                 kind.name(),
                 kind.dbtype()
             )),
-            Self::MissingLmdb { path } => {
+            Self::MissingLmdb { path } | Self::MissingTaxidLmdb { path } => {
                 Some(format!("file ({}) is missing; {AGAIN}", path.display()))
             }
             Self::LmdbVolumeMismatch { path, .. } => {
                 Some(format!("file ({}) belongs to other volumes; {AGAIN}", path.display()))
             }
-            Self::MissingList { path, .. } => {
+            Self::MissingList { path, .. } | Self::MissingOidList { path } => {
                 Some(format!("list ({}) does not exist; check the name", path.display()))
             }
             Self::InvalidIdentifier(error) => error.detail(),

@@ -90,7 +90,11 @@ impl TaxidLists {
     fn read(&self) -> Result<Vec<(i32, u64)>, DbError> {
         let damaged = |damage| self.offsets.damage_error(damage);
         let wrong = |problem| damaged(FileDamage { offset: 0, problem });
-        let env = LmdbFile::open(self.offsets.contents()?).map_err(damaged)?;
+        let contents = self.offsets.contents().map_err(|error| match error {
+            DbError::MissingFile { path } => DbError::MissingTaxidLmdb { path },
+            error => error,
+        })?;
+        let env = LmdbFile::open(contents).map_err(damaged)?;
         let table = env.table(TABLE).map_err(damaged)?.ok_or(DbError::MissingTaxidTable)?;
         let mut starts = Vec::new();
         for entry in env.entries(&table).map_err(damaged)? {

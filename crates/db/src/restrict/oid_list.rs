@@ -10,7 +10,10 @@ use crate::{DbError, range};
 /// big-endian, and then the bits, highest first. Bits count from 0 in the volume, whose OIDs are
 /// `span`.
 pub(super) fn read_oid_list(file: &Path, span: &Range<u32>) -> Result<Vec<Range<u32>>, DbError> {
-    let contents = list::read_list_file(file)?;
+    let contents = list::read_list_file(file).map_err(|error| match error {
+        DbError::MissingList { path, .. } => DbError::MissingOidList { path },
+        error => error,
+    })?;
     let found = parse_oid_bits(&contents).ok_or_else(|| DbError::FileTruncated {
         path: file.into(),
         what: "the bits of the sequences",

@@ -7,7 +7,7 @@ use fleetblast_engine::search::Search;
 use fleetblast_metadata::BatchState;
 
 use super::iterated::IteratedSearch;
-use super::strategy::StrategyWriter;
+use super::strategy::{ReportWithStrategies, StrategyWriter};
 use crate::audience::Audience;
 use crate::cost::EncodingCosts;
 use crate::error::Error;
@@ -148,18 +148,27 @@ impl<'a> ResultSink<'a> {
         (search, batch_state): (&TwoPhaseSearch, BatchState),
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        if let Some(strategies) = &mut self.strategies {
-            strategies.write_block(block)?;
-        }
+        let strategies = self.write_strategies(block)?;
         match &mut self.kind {
             SinkKind::Report(output) => {
-                self.reporter.write_block(block, &block.searched(), hits, output, audience)?;
+                let mut report = ReportWithStrategies::new(output, strategies);
+                let searched = block.searched();
+                self.reporter.write_block(block, &searched, hits, &mut report, audience)?;
+                report.finish()?;
                 output.flush_if_streamed()
             }
             SinkKind::Metadata(writer) => {
                 writer.write_block(block, hits, (search, batch_state), &mut self.reporter, audience)
             }
             SinkKind::Visitor(visitor) => self.reporter.visit(block, hits, &mut **visitor),
+        }
+    }
+
+    /// Writes the strategies of a block. Returns those that the report must contain.
+    fn write_strategies(&mut self, block: &PreparedBlock) -> Result<Vec<(usize, Vec<u8>)>, Error> {
+        match &mut self.strategies {
+            Some(strategies) => strategies.write_block(block),
+            None => Ok(Vec::new()),
         }
     }
 
@@ -174,12 +183,11 @@ impl<'a> ResultSink<'a> {
         search: &mut TwoPhaseSearch<'a>,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        if let Some(strategies) = &mut self.strategies {
-            strategies.write_block(block)?;
-        }
+        let strategies = self.write_strategies(block)?;
         let reporter = &mut self.reporter;
         let writer = match &mut self.kind {
             SinkKind::Report(output) => {
+                ReportWithStrategies::new(output, strategies).finish()?;
                 iterated.report_block(block, search, (reporter, output), audience)?;
                 return output.flush_if_streamed();
             }

@@ -7,8 +7,8 @@ use fleetblast_report::model::{QueryResult, ReportSetup};
 use fleetblast_report::write_strategy;
 
 use crate::error::Error;
-use crate::output::Output;
-use crate::plan::{Plan, StrategyPlan};
+use crate::output::{Output, ReportSink};
+use crate::plan::{Destination, Plan, StrategyPlan};
 use crate::queries::PreparedBlock;
 use crate::reports::{self, report_failure};
 use crate::subjects::SubjectDatabase;
@@ -19,8 +19,54 @@ pub struct StrategyWriter<'a> {
     target: &'a SubjectDatabase,
     setup: ReportSetup<'a>,
     request: ArchiveRequest,
-    output: Output,
+    /// The file of strategies; `None` if they go to standard output together with the report.
+    output: Option<Output>,
     search_space: SearchSpace,
+}
+
+/// A report with the strategy of each batch before the report of the batch.
+pub struct ReportWithStrategies<'o> {
+    report: &'o mut Output,
+    /// For each batch of the block that is written, the number of its first query and its strategy.
+    strategies: Vec<(usize, Vec<u8>)>,
+    /// Number of queries of the block that are written.
+    queries: usize,
+}
+
+impl<'o> ReportWithStrategies<'o> {
+    pub fn new(report: &'o mut Output, strategies: Vec<(usize, Vec<u8>)>) -> Self {
+        Self { report, strategies, queries: 0 }
+    }
+
+    /// Writes the strategies of the batches that start with this query or earlier.
+    fn write_strategies(&mut self, query: usize) -> Result<(), Error> {
+        let count = self.strategies.partition_point(|&(first, _)| first <= query);
+        self.strategies.drain(..count).try_for_each(|(_, text)| self.report.write(&text))
+    }
+
+    /// Writes the strategies that are left.
+    ///
+    /// # Errors
+    /// A report that cannot be written.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.write_strategies(usize::MAX)
+    }
+}
+
+impl ReportSink for ReportWithStrategies<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.report.write(bytes)
+    }
+
+    fn begin_batch(&mut self, first_query: usize) -> Result<(), Error> {
+        self.write_strategies(first_query)
+    }
+
+    fn write_query(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.write_strategies(self.queries)?;
+        self.queries += 1;
+        self.report.write_query(bytes)
+    }
 }
 
 /// The effective search space that BLAST+ has left among the options.
@@ -38,6 +84,7 @@ impl<'a> StrategyWriter<'a> {
     /// A file that cannot be written.
     pub fn open(plan: &'a Plan, target: &'a SubjectDatabase) -> Result<Option<Self>, Error> {
         let Some(StrategyPlan { out, request }) = &plan.strategy else { return Ok(None) };
+        let shares_stream = [out, &plan.out].iter().all(|it| matches!(it, Destination::Stdout));
         let mut request = request.clone();
         reports::complete_request(&mut request, plan, target);
         Ok(Some(StrategyWriter {
@@ -45,16 +92,17 @@ impl<'a> StrategyWriter<'a> {
             target,
             setup: reports::setup(plan, target),
             request,
-            output: Output::open(out)?,
+            output: (!shares_stream).then(|| Output::open(out)).transpose()?,
             search_space: SearchSpace::OfBatch(None),
         }))
     }
 
-    /// Writes the strategies of the batches of a block.
+    /// Writes the strategies of the batches of a block. Returns those that the report must contain,
+    /// each with the number of the first query of its batch.
     ///
     /// # Errors
     /// Subjects that cannot be read; a file that cannot be written.
-    pub fn write_block(&mut self, block: &PreparedBlock) -> Result<(), Error> {
+    pub fn write_block(&mut self, block: &PreparedBlock) -> Result<Vec<(usize, Vec<u8>)>, Error> {
         let searched = block.searched();
         let result = |((record, query), &batch_searched)| QueryResult {
             batch_searched,
@@ -62,15 +110,21 @@ impl<'a> StrategyWriter<'a> {
         };
         let all = block.records.iter().zip(&block.prepared).zip(&searched);
         let results: Vec<QueryResult> = all.map(result).collect();
+        let mut for_report = Vec::new();
         for range in batch_ranges(&block.batches) {
+            let first = range.start;
             if let Some(batch) = results.get(range).filter(|batch| !batch.is_empty()) {
-                self.write_batch(batch)?;
+                let strategy = self.format_batch(batch)?;
+                match &mut self.output {
+                    Some(output) => output.write(&strategy)?,
+                    None => for_report.push((first, strategy)),
+                }
             }
         }
-        Ok(())
+        Ok(for_report)
     }
 
-    fn write_batch(&mut self, batch: &[QueryResult]) -> Result<(), Error> {
+    fn format_batch(&mut self, batch: &[QueryResult]) -> Result<Vec<u8>, Error> {
         let SearchSpace::OfBatch(space) = self.search_space else {
             let what = "-export_search_strategy with several queries and iterations";
             return Err(Error::unsupported(&self.plan.program, what));
@@ -79,7 +133,7 @@ impl<'a> StrategyWriter<'a> {
         let iterations = most.filter(|&most| most > 0).map(|most| most as i64);
         let written =
             write_strategy(&self.setup, &self.request, self.target, batch, (space, iterations));
-        self.output.write(&written.map_err(|error| report_failure(&error))?)?;
+        let written = written.map_err(|error| report_failure(&error))?;
         if most.is_some_and(|most| most != 1) {
             self.search_space = SearchSpace::OfMatrix;
         } else if batch[0].batch_searched {
@@ -87,7 +141,7 @@ impl<'a> StrategyWriter<'a> {
             let space = if is_empty { 0 } else { batch[0].query.first().search_space };
             self.search_space = SearchSpace::OfBatch(Some(space));
         }
-        Ok(())
+        Ok(written)
     }
 
     /// Gives the complete file its name.
@@ -95,6 +149,6 @@ impl<'a> StrategyWriter<'a> {
     /// # Errors
     /// A file that cannot be written.
     pub fn finish(self) -> Result<(), Error> {
-        self.output.commit()
+        self.output.map_or(Ok(()), Output::commit)
     }
 }

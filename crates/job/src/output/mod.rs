@@ -35,6 +35,11 @@ pub trait ReportSink {
     /// Appends bytes before, between or after the reports of queries.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
 
+    /// Prepares for the report of the block's queries from this number on.
+    fn begin_batch(&mut self, _first_query: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Appends the report of the next query.
     fn write_query(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.write(bytes)

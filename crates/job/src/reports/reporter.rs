@@ -103,12 +103,14 @@ impl<'a> Reporter<'a> {
                 ..reports::empty_result(record, query)
             })
             .collect();
+        output.begin_batch(0)?;
         if let Some(first) = results.first().filter(|_| !self.is_open) {
             self.write_opening(first, output)?;
         }
         audience.begin_stage(Stage::Report, results.len() as u64);
         let queries = results.len();
         for range in reports::batches_for_report(&self.setup, &block.batches, queries) {
+            output.begin_batch(range.start)?;
             let batch = &mut results[range.clone()];
             reports::mark_earlier_hits(batch);
             self.write_batch(batch, &block.records[range], output, audience)?;

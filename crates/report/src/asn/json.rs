@@ -25,6 +25,10 @@ fn print_value(value: &AsnValue, depth: usize, out: &mut Vec<u8>) {
         AsnValue::Bytes(_) => unreachable!("no JSON report has octet strings"),
         AsnValue::Boolean(value) => out.extend_from_slice(value.to_string().as_bytes()),
         AsnValue::Word(word) => json::append_string(word.as_bytes(), out),
+        AsnValue::Choice("pdb", value) => {
+            let completed = with_default_chain(value);
+            print_block(b"{}", [(Some("pdb"), &completed)].into_iter(), depth, out);
+        }
         AsnValue::Choice(name, value) => {
             print_block(b"{}", [(Some(*name), &**value)].into_iter(), depth, out);
         }
@@ -35,6 +39,22 @@ fn print_value(value: &AsnValue, depth: usize, out: &mut Vec<u8>) {
         AsnValue::List(values) => {
             print_block(b"[]", values.iter().map(|value| (None, value)), depth, out);
         }
+    }
+}
+
+/// Returns a `PDB-seq-id` with its chain. In JSON the toolkit also writes members that have their
+/// default value.
+fn with_default_chain(id: &AsnValue) -> AsnValue {
+    const NAME: &str = "chain";
+    const DEFAULT: u8 = b' ';
+    match id {
+        AsnValue::Fields(fields) if fields.iter().all(|(name, _)| *name != NAME) => {
+            let mut fields = fields.clone();
+            // After the molecule.
+            fields.insert(1, (NAME, AsnValue::integer(DEFAULT)));
+            AsnValue::Fields(fields)
+        }
+        id => id.clone(),
     }
 }
 
@@ -58,4 +78,27 @@ fn print_block<'a>(
 fn new_line(depth: usize, out: &mut Vec<u8>) {
     out.push(b'\n');
     out.resize(out.len() + INDENT * depth, b' ');
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_seq::id::SeqId;
+
+    use super::super::seq_id;
+    use super::*;
+
+    #[test]
+    fn chains_of_other_than_one_letter_have_the_default_number() {
+        for (chain, shown) in [
+            ("AA", r#"{"pdb":{"mol":"1ABC","chain":32,"chain_id":"AA"}}"#),
+            ("", r#"{"pdb":{"mol":"1ABC","chain":32}}"#),
+            ("A", r#"{"pdb":{"mol":"1ABC","chain":65,"chain_id":"A"}}"#),
+        ] {
+            let id = SeqId::Pdb { mol: b"1ABC".to_vec(), chain: chain.into() };
+            let mut text = Vec::new();
+            print_value(&seq_id::value(&id), 0, &mut text);
+            text.retain(|byte| !byte.is_ascii_whitespace());
+            assert_eq!(String::from_utf8_lossy(&text), shown);
+        }
+    }
 }
