@@ -90,6 +90,16 @@ pub struct Release {
     pub ncbistr_lines_removed: u32,
     /// Whether `makeblastdb` reads input that does not look like FASTA, with a warning.
     pub reads_doubtful_input: bool,
+    /// Whether `makeblastdb` stores the identifiers of its FASTA reader for words that are no
+    /// identifiers by themselves, such as `a"b`.
+    pub keeps_reader_ids: bool,
+    /// Whether the bracket of `[key=value]` ends the identifier in `makeblastdb -parse_seqids`.
+    pub brackets_end_ids: bool,
+    /// Whether blanks at both ends of the `-db` of a search are ignored.
+    pub trims_database_names: bool,
+    /// Whether `blastdbcmd -ctrl_a -long_seqids` replaces all separators of definition lines, and
+    /// not only those before a GI.
+    pub ctrl_a_replaces_all: bool,
     /// Whether `blastdbcmd -tax_info` counts the sequences of a taxon.
     pub counts_sequences_of_taxa: bool,
 }
@@ -159,6 +169,10 @@ impl Release {
         names_throwing_files: false,
         ncbistr_lines_removed: 0,
         reads_doubtful_input: false,
+        keeps_reader_ids: false,
+        brackets_end_ids: true,
+        trims_database_names: false,
+        ctrl_a_replaces_all: false,
         counts_sequences_of_taxa: false,
     };
 
@@ -186,6 +200,9 @@ impl Release {
         default_max_file_size: "3GB",
         has_database_metadata: true,
         reads_doubtful_input: true,
+        keeps_reader_ids: true,
+        brackets_end_ids: false,
+        trims_database_names: true,
         counts_sequences_of_taxa: true,
         logs_searches: false,
         requires_conffile: true,
@@ -209,6 +226,7 @@ impl Release {
         has_headed_csv: true,
         counts_metadata_files: true,
         ncbistr_lines_removed: 9,
+        ctrl_a_replaces_all: true,
         missing_database: MissingDatabase::NamedWithAdvice,
         ..Self::V2_16_0
     };

@@ -15,7 +15,6 @@ use super::header::{self, Target};
 use super::letters::{self, Alphabet};
 use super::options::Options;
 use super::source::Source;
-use crate::options::RELEASE;
 
 /// A writer of sequences in FASTA format.
 pub(super) struct Fasta {
@@ -132,7 +131,10 @@ impl Fasta {
         out.extend_from_slice(range.unwrap_or_default().as_bytes());
         let mut title = joined_title(lines);
         if self.ctrl_a {
-            title = with_ctrl_a(&title);
+            title = match source.release.ctrl_a_replaces_all {
+                true => header::with_ctrl_a_before_ids(&title),
+                false => with_ctrl_a(&title),
+            };
         }
         let taxid = lines.iter().map(|line| line.taxid).find(|&taxid| taxid > 0);
         let organism = taxid.map(|taxid| source.taxon(taxid).map(|names| names.scientific_name));
@@ -143,7 +145,7 @@ impl Fasta {
             is_protein,
             fallback_title: b"",
             organism: organism.as_deref(),
-            release: RELEASE,
+            release: source.release,
             is_in_table: false,
         };
         let generated = facts.generate();

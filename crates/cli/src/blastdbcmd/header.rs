@@ -132,6 +132,22 @@ pub(super) fn with_short_ids(title: &[u8], separator: &[u8], out: &mut Vec<u8>) 
     out.extend_from_slice(rest);
 }
 
+/// Replaces the separator before each identifier in a title by Ctrl-A (`s_RejoinDeflineTitle`,
+/// seq_formatter.cpp).
+pub(super) fn with_ctrl_a_before_ids(title: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(title.len());
+    let mut rest = title;
+    while let Some(at) = find(rest, SEPARATOR) {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + SEPARATOR.len()..];
+        let end = rest.iter().position(|&b| b == b' ').unwrap_or(rest.len());
+        let is_id = marked_id(&rest[..end]).is_some();
+        out.extend_from_slice(if is_id { b"\x01" } else { SEPARATOR });
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|window| window == what)
 }

@@ -25,12 +25,13 @@ impl DbError {
     }
 
     /// Converts an error to the words of later releases. Those about unknown taxids name the
-    /// databases; exceptions name another line of BLAST+'s source.
+    /// databases, and those about empty keys no file; exceptions name another line of BLAST+'s source.
     #[must_use]
     pub fn in_later_words(self) -> Self {
         match self {
             Self::NoSuchTaxids { databases, .. } => Self::NoSuchTaxidsInDatabases { databases },
             Self::MissingList { path, .. } => Self::MissingList { path, later_words: true },
+            Self::EmptyKey { path } => Self::EmptyKey { path: path.with_extension("") },
             error => error,
         }
     }
