@@ -3,6 +3,8 @@
 //! Code whose results depend on the release reads the [`Release`] that it is given: no other module
 //! has a number of a release. Values that are the same in all releases stay where they are used.
 
+use fleetblast_seq::id::TextRanking;
+
 /// The rules of a release of BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Release {
@@ -100,6 +102,8 @@ pub struct Release {
     /// Whether `blastdbcmd -ctrl_a -long_seqids` replaces all separators of definition lines, and
     /// not only those before a GI.
     pub ctrl_a_replaces_all: bool,
+    /// The order in which one of several identifiers is chosen for tabular and similar formats.
+    pub text_ranking: TextRanking,
     /// Whether `blastdbcmd -tax_info` counts the sequences of a taxon.
     pub counts_sequences_of_taxa: bool,
 }
@@ -173,6 +177,7 @@ impl Release {
         brackets_end_ids: true,
         trims_database_names: false,
         ctrl_a_replaces_all: false,
+        text_ranking: TextRanking::RefSeqLater,
         counts_sequences_of_taxa: false,
     };
 
@@ -203,6 +208,7 @@ impl Release {
         keeps_reader_ids: true,
         brackets_end_ids: false,
         trims_database_names: true,
+        text_ranking: TextRanking::RefSeqEqual,
         counts_sequences_of_taxa: true,
         logs_searches: false,
         requires_conffile: true,

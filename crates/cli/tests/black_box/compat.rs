@@ -241,8 +241,17 @@ fn lookup_errors_name_a_file_only_in_2_12() {
 fn long_headers_depend_on_the_release() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     stored(dir.path(), "2.12.0", "ref|WP_000002.1| TLS: a\u{1}gb|AAA10001.1| b");
-    let read =
-        ["blastdbcmd", "-db", "odd", "-entry", "all", "-long_seqids", "-ctrl_a", "-line_length", "9"];
+    let read = [
+        "blastdbcmd",
+        "-db",
+        "odd",
+        "-entry",
+        "all",
+        "-long_seqids",
+        "-ctrl_a",
+        "-line_length",
+        "9",
+    ];
     for (release, expected) in [
         ("2.12.0", ">ref|WP_000002.1| TLS: a >gb|AAA10001.1| b"),
         ("2.16.0", ">ref|WP_000002.1| a >gb|AAA10001.1| b"),

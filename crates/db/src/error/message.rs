@@ -24,8 +24,9 @@ impl DbError {
         }
     }
 
-    /// Converts an error to the words of later releases. Those about unknown taxids name the
-    /// databases, and those about empty keys no file; exceptions name another line of BLAST+'s source.
+    /// Converts an error to the words of later releases. Errors about unknown taxids name the
+    /// databases, and those about empty keys name no file. Exceptions name another line of BLAST+'s
+    /// source.
     #[must_use]
     pub fn in_later_words(self) -> Self {
         match self {

@@ -65,8 +65,8 @@ pub struct Options {
     pub parse_deflines: bool,
     /// The program whose rules apply.
     pub rules: Rules,
-    /// Whether the bracket of `[key=value]` in the first word is part of an identifier, and does not
-    /// end it.
+    /// Whether the bracket of `[key=value]` in the first word is part of an identifier. Otherwise
+    /// it ends the identifier.
     pub has_brackets_in_ids: bool,
 }
 
