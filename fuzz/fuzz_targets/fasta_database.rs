@@ -16,7 +16,11 @@ fuzz_target!(|data: &[u8]| {
         0 => (Molecule::Protein, SIZE),
         _ => (Molecule::Nucleotide, 16),
     };
-    let options = Options { parse_deflines: flags & 1 != 0, rules: Rules::Database(molecule) };
+    let options = Options {
+        parse_deflines: flags & 1 != 0,
+        rules: Rules::Database(molecule),
+        has_brackets_in_ids: flags & 4 != 0,
+    };
     let mut reader = Reader::new(text, "fuzz", options).with_lines_before(5);
     while let Ok(Some(record)) = reader.next_record() {
         assert!(record.line > 5 && record.lower_case.is_empty());

@@ -3,15 +3,18 @@
 #![no_main]
 
 use fleetblast_seq::id::{
-    SeqId, choose_best_id, choose_report_id, choose_text_id, format_id_list, parse_fasta_ids,
+    SeqId, TextRanking, choose_best_id, choose_report_id, choose_text_id, format_id_list,
+    parse_fasta_ids,
 };
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|word: &[u8]| {
     let Ok(ids) = parse_fasta_ids(word) else { return };
     assert!(!ids.is_empty());
-    for choose in [choose_best_id, choose_report_id, choose_text_id] {
-        let id = choose(&ids).expect("one of several");
+    let rankings = [TextRanking::RefSeqLater, TextRanking::RefSeqEqual];
+    let by_text = rankings.map(|ranking| choose_text_id(&ids, ranking));
+    for id in [choose_best_id(&ids), choose_report_id(&ids)].into_iter().chain(by_text) {
+        let id = id.expect("one of several");
         let _ = (id.accession(), id.accession_version(), id.format_for_report(), id.molecule());
         // Identifiers from printable words must read the same again, unless their parts contain
         // bars.
@@ -27,5 +30,5 @@ fuzz_target!(|word: &[u8]| {
             assert!(again.is_ok_and(|again| again.iter().any(|other| other.fasta() == fasta)));
         }
     }
-    assert!(!format_id_list(&ids).is_empty());
+    assert!(rankings.iter().all(|&ranking| !format_id_list(&ids, ranking).is_empty()));
 });

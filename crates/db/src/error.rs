@@ -364,7 +364,7 @@ pub enum DbError {
         path.file_name().unwrap_or_default().display()
     )]
     EmptyKey {
-        /// Path of the LMDB file.
+        /// Path of the LMDB file; in the words of later releases that of the database.
         path: PathBuf,
     },
     /// A version-5 database has no table of taxids.

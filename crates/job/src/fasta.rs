@@ -49,7 +49,11 @@ pub fn reader<R: BufRead>(
         SequenceKind::Nucleotide => Molecule::Nucleotide,
         _ => Molecule::Protein,
     };
-    let options = fasta::Options { parse_deflines, rules: Rules::Query(molecule) };
+    let options = fasta::Options {
+        parse_deflines,
+        rules: Rules::Query(molecule),
+        ..fasta::Options::default()
+    };
     fasta::Reader::new(input, path(source), options)
 }
 

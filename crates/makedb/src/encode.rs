@@ -9,7 +9,7 @@ use fleetblast_seq::id::{IdException, SeqId};
 
 use crate::builder::NewSequence;
 use crate::header::{self, BadCharacter, StoredDefline};
-use crate::ids;
+use crate::ids::{self, ParsedDefline};
 use crate::kind::DatabaseKind;
 use crate::masks::AlgorithmRanges;
 use crate::nucleotide;
@@ -45,6 +45,9 @@ pub(crate) struct EncodedSequence {
     pub(crate) bad_characters: Vec<BadCharacter>,
     /// Whether a taxonomy id was found for the sequence.
     pub(crate) has_taxid: bool,
+    /// Title of a sequence whose identifier is its number among the records without identifiers.
+    /// Its header is added when the number is known.
+    pub(crate) numbered_title: Option<Vec<u8>>,
 }
 
 /// Result of encoding a record.
@@ -88,6 +91,7 @@ pub(crate) fn encode_part(text: FastaPart, name: &Path, options: &DatabaseOption
     let rules = fasta::Options {
         parse_deflines: options.parse_ids,
         rules: Rules::Database(options.kind.molecule()),
+        has_brackets_in_ids: options.has_brackets_in_ids,
     };
     let mut reader = Reader::new(&text.bytes[..], name, rules).with_lines_before(text.lines_before);
     let mut block = EncodedPart::default();
@@ -156,10 +160,8 @@ impl EncodedPart {
         if record.gaps == GapEffect::Only {
             return EncodingOutcome::SingleGap;
         }
-        match lines(record, options) {
-            Ok((lines, has_taxid)) => {
-                EncodingOutcome::Stored(self.store(record, lines, has_taxid, options))
-            }
+        match definitions(record, names, options) {
+            Ok(definitions) => EncodingOutcome::Stored(self.store(record, definitions, options)),
             Err(refusal) => EncodingOutcome::InvalidIdentifier(refusal),
         }
     }
@@ -167,8 +169,7 @@ impl EncodedPart {
     fn store(
         &mut self,
         record: &Record,
-        lines: Vec<StoredDefline>,
-        has_taxid: bool,
+        definitions: Definitions,
         options: &DatabaseOptions,
     ) -> EncodedSequence {
         let start = self.sequences.len();
@@ -184,45 +185,83 @@ impl EncodedPart {
         let sequence = start..self.sequences.len();
         self.sequences.extend_from_slice(&ambiguities);
         let ambiguities = sequence.end..self.sequences.len();
-        let mut bad_characters = Vec::new();
-        let start = self.headers.len();
-        let ordinal = header::write_header(&lines, &mut self.headers, &mut bad_characters);
-        let hash = if options.hash_index { hash(&record.residues) } else { 0 };
-        EncodedSequence {
+        let sequence_hash = if options.hash_index { hash(&record.residues) } else { 0 };
+        let mut entry = EncodedSequence {
             sequence,
             ambiguities,
-            header: start..self.headers.len(),
-            ordinal_offset: ordinal,
+            header: 0..0,
+            ordinal_offset: None,
             length: record.residues.len() as u32,
-            taxids: header::taxids(&lines),
-            ids: lines.into_iter().flat_map(|line| line.ids).collect(),
-            sequence_hash: hash,
-            bad_characters,
-            has_taxid,
+            ids: Vec::new(),
+            taxids: Vec::new(),
+            sequence_hash,
+            bad_characters: Vec::new(),
+            has_taxid: false,
+            numbered_title: None,
+        };
+        match definitions {
+            Definitions::Lines(lines) => self.add_header(&mut entry, lines, options),
+            Definitions::Numbered(title) => entry.numbered_title = Some(title),
         }
+        entry
+    }
+
+    /// Encodes the header of a sequence.
+    pub(crate) fn add_header(
+        &mut self,
+        entry: &mut EncodedSequence,
+        definitions: Vec<ParsedDefline>,
+        options: &DatabaseOptions,
+    ) {
+        let lines = definitions.into_iter().map(|ParsedDefline { ids, title }| {
+            let taxid = options.taxids.taxid_of_ids(&ids);
+            entry.has_taxid |= taxid.is_some();
+            let (title, taxid) = (Some(title), Some(i64::from(taxid.unwrap_or(0))));
+            StoredDefline { title, ids, taxid, ..StoredDefline::default() }
+        });
+        let lines: Vec<_> = lines.collect();
+        let start = self.headers.len();
+        entry.ordinal_offset =
+            header::write_header(&lines, &mut self.headers, &mut entry.bad_characters);
+        entry.header = start..self.headers.len();
+        entry.taxids = header::taxids(&lines);
+        entry.ids = lines.into_iter().flat_map(|line| line.ids).collect();
     }
 }
 
-/// Parses the definition lines of a record. Also returns whether any of them has a known taxonomy
-/// id.
-fn lines(
+/// Content of the header of a record.
+enum Definitions {
+    Lines(Vec<ParsedDefline>),
+    /// The identifier is the number of the record among those without identifiers. The text is the
+    /// title.
+    Numbered(Vec<u8>),
+}
+
+/// Parses the definition lines of a record. `names` has the identifiers of the FASTA reader.
+fn definitions(
     record: &Record,
+    names: &[SeqId],
     options: &DatabaseOptions,
-) -> Result<(Vec<StoredDefline>, bool), IdException> {
-    let definitions = if options.parse_ids {
-        ids::parse_deflines(&record.defline, options.kind.molecule())?
-    } else {
+) -> Result<Definitions, IdException> {
+    if !options.parse_ids {
         let title = ids::unparsed_title(&record.defline);
-        vec![ids::ParsedDefline { ids: Vec::new(), title }]
-    };
-    let mut found = false;
-    let lines = definitions.into_iter().map(|ids::ParsedDefline { ids, title }| {
-        let taxid = options.taxids.taxid_of_ids(&ids);
-        found |= taxid.is_some();
-        let (title, taxid) = (Some(title), Some(i64::from(taxid.unwrap_or(0))));
-        StoredDefline { title, ids, taxid, ..StoredDefline::default() }
-    });
-    Ok((lines.collect(), found))
+        return Ok(Definitions::Lines(vec![ParsedDefline { ids: Vec::new(), title }]));
+    }
+    let molecule = options.kind.molecule();
+    match ids::parse_deflines(&record.defline, molecule) {
+        Ok(lines) if !ids::are_replaced(&lines, &record.ranged_ids) => {
+            return Ok(Definitions::Lines(lines));
+        }
+        Err(refusal) if !options.keeps_reader_ids => return Err(refusal),
+        _ => {}
+    }
+    let title = record.title.clone();
+    if names.is_empty() {
+        return Ok(Definitions::Numbered(title));
+    }
+    let mut ids = names.to_vec();
+    ids.iter_mut().for_each(|id| ids::convert_to_local(id, molecule));
+    Ok(Definitions::Lines(vec![ParsedDefline { ids, title }]))
 }
 
 /// Returns the hash of a sequence's codes in the hash index (`SeqDB_SequenceHash`).

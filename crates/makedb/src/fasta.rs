@@ -15,6 +15,7 @@ use crate::builder::DatabaseBuilder;
 use crate::encode::{EncodedPart, EncodedRecord, EncodingOutcome, FastaPart, encode_part};
 use crate::error::{MakedbError, RecordProblem};
 use crate::header::BadCharacter;
+use crate::ids::ParsedDefline;
 use crate::options::DatabaseOptions;
 use crate::split::FastaSplitter;
 
@@ -174,7 +175,7 @@ impl Writer<'_> {
     ) -> Result<(), MakedbError> {
         let records = std::mem::take(&mut block.records);
         for record in records {
-            self.write_record(&block, record, report)?;
+            self.write_record(&mut block, record, report)?;
         }
         let Some(error) = block.error.take() else { return Ok(()) };
         if let FastaError::Invalid { warnings, .. } = &error {
@@ -185,7 +186,7 @@ impl Writer<'_> {
 
     fn write_record(
         &mut self,
-        block: &EncodedPart,
+        block: &mut EncodedPart,
         record: EncodedRecord,
         report: &mut impl FnMut(InputEvent<'_>),
     ) -> Result<(), MakedbError> {
@@ -198,7 +199,11 @@ impl Writer<'_> {
         let problem =
             |problem| MakedbError::InvalidRecord { file: self.name.to_path_buf(), line, problem };
         match outcome {
-            EncodingOutcome::Stored(entry) => {
+            EncodingOutcome::Stored(mut entry) => {
+                if let Some(title) = entry.numbered_title.take() {
+                    let line = ParsedDefline { ids: names.clone(), title };
+                    block.add_header(&mut entry, vec![line], self.builder.options());
+                }
                 entry.bad_characters.iter().for_each(|bad| report(InputEvent::BadCharacter(bad)));
                 self.report_late(report);
                 let masks = self.builder.options().masks.ranges_of(&names);

@@ -1,6 +1,8 @@
 //! Identifiers of definition lines, and the keys under which they are indexed.
 
-use fleetblast_seq::id::{IdException, Molecule, ObjectId, SeqId, TextKind, parse_makeblastdb_ids};
+use fleetblast_seq::id::{
+    IdException, Molecule, ObjectId, SeqId, TextKind, choose_best_id, parse_makeblastdb_ids,
+};
 
 /// Separator between definition lines of one sequence.
 const SEPARATOR: u8 = 1;
@@ -61,6 +63,17 @@ pub(crate) fn parse_deflines(
             Ok(ParsedDefline { ids, title: title.to_vec() })
         })
         .collect()
+}
+
+/// Returns whether BLAST+ replaces the identifiers of a record that starts with a range of a known
+/// sequence, such as `NC_000001.11:1-100`, by its number among the records without identifiers
+/// (`s_UseFastaReaderDeflines`). `ranged` has the identifiers before the range.
+pub(crate) fn are_replaced(lines: &[ParsedDefline], ranged: &[SeqId]) -> bool {
+    let is_local = |id: &SeqId| matches!(id, SeqId::Local(_));
+    let is_pir_or_prf =
+        |id: &SeqId| matches!(id, SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. });
+    let is_known = choose_best_id(ranged).is_some_and(|id| !is_local(id) && !is_pir_or_prf(id));
+    is_known && lines.iter().all(|line| choose_best_id(&line.ids).is_none_or(is_local))
 }
 
 /// Makes the identifier of a bare word local if it looks like one of PIR, of PRF or of the other

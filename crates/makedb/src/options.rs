@@ -35,6 +35,11 @@ pub struct DatabaseOptions {
     pub title: Vec<u8>,
     /// Whether identifiers are parsed and indexed.
     pub parse_ids: bool,
+    /// Whether a sequence keeps the identifiers and the title of the FASTA reader if the words of
+    /// its definition lines are no identifiers by themselves. Otherwise they are an error.
+    pub keeps_reader_ids: bool,
+    /// Whether the bracket of `[key=value]` in the first word is part of an identifier.
+    pub has_brackets_in_ids: bool,
     /// Whether sequences are indexed by a hash.
     pub hash_index: bool,
     /// Maximal size of a file in bytes, at most 2³². A file with a single sequence may be larger.

@@ -50,7 +50,9 @@ impl StagedFiles {
         kind: DatabaseKind,
         made: impl FnMut(PathBuf),
     ) -> Result<Self, MakedbError> {
-        let base = std::path::absolute(base).with_context("find", base)?;
+        let absolute = std::path::absolute(base).with_context("find", base)?;
+        // A slash at the end is ignored.
+        let base: PathBuf = absolute.components().collect();
         let parent = base.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(parent).with_context("make the directory", parent)?;
         let name = base.file_name().unwrap_or_default();

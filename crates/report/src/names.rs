@@ -2,7 +2,7 @@
 
 use fleetblast_db::{Defline, SequenceKind};
 use fleetblast_seq::frame::Frame;
-use fleetblast_seq::id::{self, ObjectId, SeqId};
+use fleetblast_seq::id::{self, ObjectId, SeqId, TextRanking};
 use fleetblast_stats::release::Release;
 
 use crate::error::ReportError;
@@ -44,7 +44,7 @@ pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId
 pub fn query_display_name(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
     let mut line = Vec::new();
     if setup.output.parse_deflines {
-        line.extend(xml_query_id(query));
+        line.extend(xml_query_id(setup, query));
         line.push(b' ');
     }
     line.extend_from_slice(query.title);
@@ -53,14 +53,14 @@ pub fn query_display_name(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
 
 /// Returns the query's identifier in XML. If there are several, it is the one whose accession the
 /// tabular formats print.
-pub fn xml_query_id(query: &QueryResult) -> Vec<u8> {
-    id::choose_text_id(query.ids)
+pub fn xml_query_id(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
+    id::choose_text_id(query.ids, setup.params.common().release.text_ranking)
         .map_or_else(|| generated_id(query).format_for_report(), SeqId::format_for_report)
 }
 
 /// Returns the query's name in SAM.
-pub fn sam_query_name(query: &QueryResult) -> Vec<u8> {
-    let chosen = id::choose_sam_id(query.ids);
+pub fn sam_query_name(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
+    let chosen = id::choose_sam_id(query.ids, setup.params.common().release.text_ranking);
     chosen.map_or_else(|| generated_id(query).accession_version(), SeqId::accession_version)
 }
 
@@ -288,7 +288,7 @@ impl SubjectNames {
     /// Returns the identifier of a FASTA subject in XML.
     fn fasta_id(&self) -> Vec<u8> {
         let ids: Vec<_> = self.chosen_defline().ids.iter().map(|id| self.named(id)).collect();
-        id::format_id_list(&ids)
+        id::format_id_list(&ids, self.release.text_ranking)
     }
 
     /// Returns `Hit_id` and `Hit_def` of XML. A stored title is used even if it is empty
@@ -301,7 +301,7 @@ impl SubjectNames {
         let mut titled = false;
         for line in &self.deflines {
             if !titled {
-                hit_id = id::format_id_list(&line.ids);
+                hit_id = id::format_id_list(&line.ids, self.release.text_ranking);
             }
             if !line.has_title {
                 continue;
@@ -332,10 +332,11 @@ impl SubjectNames {
     ) -> Result<Vec<Description>, ReportError> {
         if self.is_from_fasta {
             let ids = &self.chosen_defline().ids;
-            let is_local = matches!(id::choose_text_id(ids), Some(SeqId::Local(_)));
+            let chosen = id::choose_text_id(ids, self.release.text_ranking);
+            let is_local = matches!(chosen, Some(SeqId::Local(_)));
             return Ok(vec![Description {
                 id: self.fasta_id(),
-                accession: if is_local { Vec::new() } else { accession(ids) },
+                accession: if is_local { Vec::new() } else { self.accession(ids) },
                 title: Some(self.title()),
                 ..self.bare_description()
             }]);
@@ -355,8 +356,8 @@ impl SubjectNames {
                 scientific_name = Some(names.scientific_name);
             }
             descriptions.push(Description {
-                id: id::format_id_list(&line.ids),
-                accession: accession(&line.ids),
+                id: id::format_id_list(&line.ids, self.release.text_ranking),
+                accession: self.accession(&line.ids),
                 title: line.has_title.then(|| line.title.clone()),
                 taxid,
                 scientific_name,
@@ -374,19 +375,26 @@ impl SubjectNames {
 
     /// Returns the subject's name in SAM.
     pub fn sam_name(&self) -> Vec<u8> {
-        id::choose_sam_id(&self.chosen_defline().ids)
+        id::choose_sam_id(&self.chosen_defline().ids, self.release.text_ranking)
             .map_or_else(Vec::new, SeqId::accession_version)
     }
 
     /// Returns the subject's `Hit_accession` in XML.
     pub fn hit_accession(&self) -> Vec<u8> {
-        accession(&self.chosen_defline().ids)
+        self.accession(&self.chosen_defline().ids)
     }
-}
 
-/// Returns the accession of the identifier with the lowest text score, as XML and JSON print it.
-fn accession(ids: &[SeqId]) -> Vec<u8> {
-    id::choose_text_id(ids).map_or_else(Vec::new, |id| id_label(id, false))
+    /// Returns the accession of the identifier with the lowest text score, as XML and JSON print
+    /// it.
+    fn accession(&self, ids: &[SeqId]) -> Vec<u8> {
+        let chosen = id::choose_text_id(ids, self.release.text_ranking);
+        chosen.map_or_else(Vec::new, |id| id_label(id, false))
+    }
+
+    /// Returns the order in which one of several identifiers is chosen.
+    pub fn text_ranking(&self) -> TextRanking {
+        self.release.text_ranking
+    }
 }
 
 /// Whether the report shows the generated title of a subject or a word of this title.
@@ -445,11 +453,11 @@ fn if_local(id: &SeqId, word: &[u8]) -> SeqId {
     }
 }
 
-/// Returns the accession of an identifier, or the tag of a general one
+/// Returns the accession of an identifier, or the tag of a general one that is not empty
 /// (`CAlignFormatUtil::GetLabel`).
 pub fn id_label(id: &SeqId, with_version: bool) -> Vec<u8> {
     match id {
-        SeqId::General { tag, .. } => tag.text(),
+        SeqId::General { tag, .. } if !tag.text().is_empty() => tag.text(),
         id if with_version => id.accession_version(),
         id => id.accession(),
     }

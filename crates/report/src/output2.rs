@@ -139,7 +139,7 @@ pub fn query_header(
     if format.lacks_sequences {
         writer.text("query-id", &names::sequence_id(query).fasta())?;
     } else {
-        writer.text("query-id", &names::xml_query_id(query))?;
+        writer.text("query-id", &names::xml_query_id(setup, query))?;
         let title = names::query_title(setup, query);
         if !title.is_empty() {
             writer.text("query-title", &title)?;

@@ -154,7 +154,7 @@ pub fn subject_records(
     hit: &SubjectHit,
 ) -> Result<Vec<SamRecord>, ReportError> {
     let subject = SubjectNames::read(setup, source, hit.oid)?;
-    let names = [names::sam_query_name(query), subject.sam_name()];
+    let names = [names::sam_query_name(setup, query), subject.sam_name()];
     let together = if setup.params.common().ungapped { hit.alignments.len().max(1) } else { 1 };
     let groups = hit.alignments.chunks(together);
     let record = |alignments| {

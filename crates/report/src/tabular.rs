@@ -3,7 +3,7 @@
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_engine::params::Params;
 use fleetblast_seq::frame::{Frame, Strand};
-use fleetblast_seq::id::{self, SeqId};
+use fleetblast_seq::id::{self, SeqId, TextRanking};
 
 use crate::columns::{Column, Columns};
 use crate::error::ReportError;
@@ -112,7 +112,8 @@ pub fn subject_rows(
 
 /// Returns the query's identifier as the column `qseqid` shows it.
 pub fn query_id(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
-    id::format_id_list(&names::tabular_query_ids(query, setup.output.parse_deflines))
+    let ids = names::tabular_query_ids(query, setup.output.parse_deflines);
+    id::format_id_list(&ids, setup.params.common().release.text_ranking)
 }
 
 /// Returns a subject's identifier as the column `sseqid` shows it.
@@ -124,7 +125,8 @@ pub fn subject_id(
     source: &dyn SubjectSource,
     oid: u32,
 ) -> Result<Vec<u8>, ReportError> {
-    Ok(id::format_id_list(&SubjectNames::read(setup, source, oid)?.tabular_ids()))
+    let subject = SubjectNames::read(setup, source, oid)?;
+    Ok(id::format_id_list(&subject.tabular_ids(), subject.text_ranking()))
 }
 
 /// The values that are the same in all rows of a subject.
@@ -164,19 +166,20 @@ impl Row<'_> {
         out: &mut Vec<u8>,
     ) {
         use Column as C;
+        let ranking = self.subject.text_ranking();
         match column {
             C::QuerySeqId | C::QueryGi | C::QueryAccession | C::QueryAccessionVersion => {
-                identifier(column, &self.query_ids, out);
+                identifier(column, &self.query_ids, ranking, out);
             }
             C::SubjectSeqId | C::SubjectGi | C::SubjectAccession | C::SubjectAccessionVersion => {
-                identifier(column, &self.subject.tabular_ids(), out);
+                identifier(column, &self.subject.tabular_ids(), ranking, out);
             }
             C::SubjectAllSeqIds | C::SubjectAllGis | C::SubjectAllAccessions => {
                 for (i, ids) in self.subject.all_tabular_ids().iter().enumerate() {
                     if i > 0 {
                         out.push(b';');
                     }
-                    identifier(column, ids, out);
+                    identifier(column, ids, ranking, out);
                 }
             }
             C::Title => {
@@ -285,9 +288,9 @@ fn strand(pair: &AlignmentRows, shows_translated: bool) -> &'static [u8] {
 }
 
 /// Appends a sequence's identifiers in the form that the column shows.
-fn identifier(column: Column, ids: &[SeqId], out: &mut Vec<u8>) {
+fn identifier(column: Column, ids: &[SeqId], ranking: TextRanking, out: &mut Vec<u8>) {
     use Column as C;
-    let chosen = id::choose_text_id(ids);
+    let chosen = id::choose_text_id(ids, ranking);
     let text = match column {
         C::QueryGi | C::SubjectGi | C::SubjectAllGis => id::first_gi(ids).to_string().into_bytes(),
         C::QueryAccession | C::SubjectAccession | C::SubjectAllAccessions => {
@@ -296,7 +299,7 @@ fn identifier(column: Column, ids: &[SeqId], out: &mut Vec<u8>) {
         C::QueryAccessionVersion | C::SubjectAccessionVersion => {
             chosen.map_or_else(Vec::new, SeqId::accession_version)
         }
-        _ => id::format_id_list(ids),
+        _ => id::format_id_list(ids, ranking),
     };
     out.extend(text);
 }

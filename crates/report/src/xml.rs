@@ -46,7 +46,7 @@ fn query_elements(
     query: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    element(2, &format!("{prefix}-ID"), &names::xml_query_id(query), out)?;
+    element(2, &format!("{prefix}-ID"), &names::xml_query_id(setup, query), out)?;
     element(2, &format!("{prefix}-def"), &names::xml_query_definition(setup, query), out)?;
     value(2, &format!("{prefix}-len"), query.searched_length(), out);
     Ok(())

@@ -3,6 +3,8 @@
 //! Code whose results depend on the release reads the [`Release`] that it is given: no other module
 //! has a number of a release. Values that are the same in all releases stay where they are used.
 
+use fleetblast_seq::id::TextRanking;
+
 /// The rules of a release of BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Release {
@@ -97,6 +99,18 @@ pub struct Release {
     pub ncbistr_lines_removed: u32,
     /// Whether `makeblastdb` reads input that does not look like FASTA, with a warning.
     pub reads_doubtful_input: bool,
+    /// Whether `makeblastdb` stores the identifiers of its FASTA reader for words that are no
+    /// identifiers by themselves, such as `a"b`.
+    pub keeps_reader_ids: bool,
+    /// Whether the bracket of `[key=value]` ends the identifier in `makeblastdb -parse_seqids`.
+    pub brackets_end_ids: bool,
+    /// Whether blanks at both ends of the `-db` of a search are ignored.
+    pub trims_database_names: bool,
+    /// Whether `blastdbcmd -ctrl_a -long_seqids` replaces all separators of definition lines, and
+    /// not only those before a GI.
+    pub ctrl_a_replaces_all: bool,
+    /// The order in which one of several identifiers is chosen for tabular and similar formats.
+    pub text_ranking: TextRanking,
     /// Whether `blastdbcmd -tax_info` counts the sequences of a taxon.
     pub counts_sequences_of_taxa: bool,
 }
@@ -168,6 +182,11 @@ impl Release {
         restricts_several_databases: false,
         ncbistr_lines_removed: 0,
         reads_doubtful_input: false,
+        keeps_reader_ids: false,
+        brackets_end_ids: true,
+        trims_database_names: false,
+        ctrl_a_replaces_all: false,
+        text_ranking: TextRanking::RefSeqLater,
         counts_sequences_of_taxa: false,
     };
 
@@ -196,6 +215,10 @@ impl Release {
         default_max_file_size: "3GB",
         has_database_metadata: true,
         reads_doubtful_input: true,
+        keeps_reader_ids: true,
+        brackets_end_ids: false,
+        trims_database_names: true,
+        text_ranking: TextRanking::RefSeqEqual,
         counts_sequences_of_taxa: true,
         logs_searches: false,
         requires_conffile: true,
@@ -220,6 +243,7 @@ impl Release {
         has_headed_csv: true,
         counts_metadata_files: true,
         ncbistr_lines_removed: 9,
+        ctrl_a_replaces_all: true,
         missing_database: MissingDatabase::NamedWithAdvice,
         ..Self::V2_16_0
     };

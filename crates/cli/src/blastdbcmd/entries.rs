@@ -123,7 +123,7 @@ impl Retrieval<'_> {
     /// Looks up the OIDs of an identifier. If there are none, prints a message and returns an empty
     /// list.
     fn oids_of(&self, id: &[u8]) -> Result<Vec<u32>, Stop> {
-        let oids = self.source.lookup.oids_of_id(id, &mut self.source.cursor.borrow_mut())?;
+        let oids = self.source.oids_of_id(id)?;
         if oids.is_empty() {
             let key = self.source.lookup.key_of_typed_id(id);
             messages::error(&format!("Entry not found: {}", String::from_utf8_lossy(&key)));

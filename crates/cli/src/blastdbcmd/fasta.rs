@@ -7,7 +7,7 @@ use std::ops::Range;
 use fleetblast_db::defline::joined_title;
 use fleetblast_db::{Defline, SequenceKind};
 use fleetblast_report::TitleFacts;
-use fleetblast_seq::id::{SeqId, format_fasta_ids};
+use fleetblast_seq::id::{SeqId, TextRanking, format_fasta_ids};
 
 use super::Stop;
 use super::config::Config;
@@ -15,7 +15,6 @@ use super::header::{self, Target};
 use super::letters::{self, Alphabet};
 use super::options::Options;
 use super::source::Source;
-use crate::options::RELEASE;
 
 /// A writer of sequences in FASTA format.
 pub(super) struct Fasta {
@@ -58,7 +57,7 @@ impl Fasta {
             }
             self.long_header(source, &lines, range.as_deref(), out);
         } else {
-            self.short_header(&lines, range.as_deref(), out)?;
+            self.short_header(source.release.text_ranking, &lines, range.as_deref(), out)?;
         }
         out.push(b'\n');
         let mut text = letters::letters(&source.database, oid, part.clone(), Alphabet::Extended)?;
@@ -89,18 +88,19 @@ impl Fasta {
     /// (`CBlastDeflineUtil::ProcessFastaDeflines`).
     fn short_header(
         &self,
+        ranking: TextRanking,
         lines: &[Defline],
         range: Option<&str>,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
-        header::start(&lines[0].ids, range, out)?;
+        header::start(&lines[0].ids, ranking, range, out)?;
         let title = joined_title(lines);
         let first = lines[0].ids.first();
         if first.is_some_and(|id| id.is_ordinal() || matches!(id, SeqId::Local(_))) {
             out.extend_from_slice(&title);
         } else {
             let separator: &[u8] = if self.ctrl_a { b"\x01" } else { b" >" };
-            header::with_short_ids(&title, separator, out);
+            header::with_short_ids(&title, ranking, separator, out);
         }
         Ok(())
     }
@@ -132,7 +132,10 @@ impl Fasta {
         out.extend_from_slice(range.unwrap_or_default().as_bytes());
         let mut title = joined_title(lines);
         if self.ctrl_a {
-            title = with_ctrl_a(&title);
+            title = match source.release.ctrl_a_replaces_all {
+                true => header::with_ctrl_a_before_ids(&title),
+                false => with_ctrl_a(&title),
+            };
         }
         let taxid = lines.iter().map(|line| line.taxid).find(|&taxid| taxid > 0);
         let organism = taxid.map(|taxid| source.taxon(taxid).map(|names| names.scientific_name));
@@ -143,7 +146,7 @@ impl Fasta {
             is_protein,
             fallback_title: b"",
             organism: organism.as_deref(),
-            release: RELEASE,
+            release: source.release,
             is_in_table: false,
         };
         let generated = facts.generate();

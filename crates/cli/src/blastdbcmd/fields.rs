@@ -219,7 +219,7 @@ fn masks(source: &Source, oid: u32, config: &Config) -> Result<String, Stop> {
 
 /// Formats a field of a definition line; `None` if there is no such field.
 fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
-    let id = || choose_text_id(&line.ids);
+    let id = || choose_text_id(&line.ids, source.release.text_ranking);
     let name = |pick: fn(TaxonNames) -> Vec<u8>| {
         source.taxon(line.taxid).map_or_else(|| MISSING.to_vec(), pick)
     };

@@ -3,7 +3,8 @@
 use fleetblast_db::Defline;
 use fleetblast_seq::convert::parse_integer;
 use fleetblast_seq::id::{
-    IdException, ObjectId, SeqId, choose_text_id, parse_fasta_ids, parse_number_or_accession,
+    IdException, ObjectId, SeqId, TextRanking, choose_text_id, parse_fasta_ids,
+    parse_number_or_accession,
 };
 
 use super::Stop;
@@ -90,7 +91,12 @@ fn first_id(text: &[u8]) -> Option<SeqId> {
 /// Writes the start of a FASTA definition line: `>`, the identifier, `range` and a blank. A
 /// sequence without an identifier of its own has only `>`, then `range` and a blank if there is a
 /// range.
-pub(super) fn start(ids: &[SeqId], range: Option<&str>, out: &mut Vec<u8>) -> Result<(), Stop> {
+pub(super) fn start(
+    ids: &[SeqId],
+    ranking: TextRanking,
+    range: Option<&str>,
+    out: &mut Vec<u8>,
+) -> Result<(), Stop> {
     let Some(first) = ids.first() else {
         return Err(Stop::Message("a definition line without identifiers".to_owned()));
     };
@@ -102,8 +108,10 @@ pub(super) fn start(ids: &[SeqId], range: Option<&str>, out: &mut Vec<u8>) -> Re
         }
         return Ok(());
     }
-    let id =
-        if matches!(first, SeqId::Local(_)) { first } else { choose_text_id(ids).unwrap_or(first) };
+    let id = match first {
+        SeqId::Local(_) => first,
+        _ => choose_text_id(ids, ranking).unwrap_or(first),
+    };
     out.extend(id.format_for_report());
     out.extend_from_slice(range.unwrap_or_default().as_bytes());
     out.push(b' ');
@@ -113,14 +121,19 @@ pub(super) fn start(ids: &[SeqId], range: Option<&str>, out: &mut Vec<u8>) -> Re
 /// Writes a title with short identifiers in its merged definition lines, each after `separator`
 /// (`s_ConfigureDeflineTitle`, blastdb_dataextract.cpp). Text after ` >` that is no identifier
 /// stays.
-pub(super) fn with_short_ids(title: &[u8], separator: &[u8], out: &mut Vec<u8>) {
+pub(super) fn with_short_ids(
+    title: &[u8],
+    ranking: TextRanking,
+    separator: &[u8],
+    out: &mut Vec<u8>,
+) {
     let mut rest = title;
     while let Some(at) = rest.windows(SEPARATOR.len()).position(|two| two == SEPARATOR) {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at + SEPARATOR.len()..];
         let end = rest.iter().position(|&b| b == b' ').unwrap_or(rest.len());
         let end = end.min(find(rest, SEPARATOR).unwrap_or(end));
-        match marked_id(&rest[..end]) {
+        match marked_ids(&rest[..end]).and_then(|ids| choose_text_id(&ids, ranking).cloned()) {
             Some(id) => {
                 out.extend_from_slice(separator);
                 out.extend(id.format_for_report());
@@ -132,15 +145,31 @@ pub(super) fn with_short_ids(title: &[u8], separator: &[u8], out: &mut Vec<u8>) 
     out.extend_from_slice(rest);
 }
 
+/// Replaces the separator before each identifier in a title by Ctrl-A (`s_RejoinDeflineTitle`,
+/// seq_formatter.cpp).
+pub(super) fn with_ctrl_a_before_ids(title: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(title.len());
+    let mut rest = title;
+    while let Some(at) = find(rest, SEPARATOR) {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + SEPARATOR.len()..];
+        let end = rest.iter().position(|&b| b == b' ').unwrap_or(rest.len());
+        let is_id = marked_ids(&rest[..end]).is_some();
+        out.extend_from_slice(if is_id { b"\x01" } else { SEPARATOR });
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|window| window == what)
 }
 
-/// Parses a word as an identifier if it is marked as one: by a tag, or by a known database and a
+/// Parses a word as identifiers if it is marked as such: by a tag, or by a known database and a
 /// colon.
-fn marked_id(word: &[u8]) -> Option<SeqId> {
+fn marked_ids(word: &[u8]) -> Option<Vec<SeqId>> {
     let ids = parse_fasta_ids(word).ok()?;
     let tagged = word.get(2) == Some(&b'|') || word.get(3) == Some(&b'|');
     let marked = tagged || word.contains(&b':') && matches!(ids[..], [SeqId::General { .. }]);
-    if marked { choose_text_id(&ids).cloned() } else { None }
+    marked.then_some(ids)
 }

@@ -209,7 +209,10 @@ impl Selection {
         let words = text.split(|&b| b == separator);
         // Empty lines are skipped; an empty entry between commas is not.
         let words = words.filter(|word| separator == b',' && !text.is_empty() || !word.is_empty());
-        let taxid = |word: &[u8]| number::parse_int4(trim_spaces(word)).map_err(Error::from);
+        let taxid = |word: &[u8]| {
+            let word = trim_spaces(word);
+            number::parse_int4(word).map_err(|error| Error::from(error.after_spaces(word)))
+        };
         let tree = open_tree()?;
         let taxids = words.map(taxid).collect::<Result<Vec<_>, _>>()?;
         Ok(Some(match tree {

@@ -27,7 +27,8 @@ pub(super) struct Source {
     names: OnceCell<TaxonomyNames>,
     masks: OnceCell<DatabaseMasks>,
     takes_proteins: bool,
-    release: &'static Release,
+    /// The release that the program follows.
+    pub(super) release: &'static Release,
 }
 
 impl Source {
@@ -125,6 +126,12 @@ impl Source {
     /// Returns warnings about the definition lines read so far.
     pub(super) fn odd_headers(&self) -> Vec<UnprintableHeader> {
         self.database.unprintable_headers()
+    }
+
+    /// Returns the OIDs of an identifier; an empty list if the database does not have it.
+    pub(super) fn oids_of_id(&self, id: &[u8]) -> Result<Vec<u32>, DbError> {
+        let oids = self.lookup.oids_of_id(id, &mut self.cursor.borrow_mut());
+        oids.map_err(|error| in_words_of(self.release, error))
     }
 
     /// Returns the OIDs of sequences with one of the taxids, ascending.

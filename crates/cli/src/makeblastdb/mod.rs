@@ -72,6 +72,8 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         version: options.version,
         title: options.title.as_encoded_bytes().to_vec(),
         parse_ids: options.parse_ids,
+        keeps_reader_ids: options.release.keeps_reader_ids,
+        has_brackets_in_ids: !options.release.brackets_end_ids,
         hash_index: options.hash_index,
         max_file_size: size::kept(limit),
         taxids,

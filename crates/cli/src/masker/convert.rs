@@ -100,7 +100,11 @@ fn convert_all(
     file: &mut Option<MaskFileWriter>,
     output: &mut Output,
 ) -> Result<(), Error> {
-    let reading = FastaOptions { parse_deflines: options.parse_seqids, rules: Rules::Masks };
+    let reading = FastaOptions {
+        parse_deflines: options.parse_seqids,
+        rules: Rules::Masks,
+        ..FastaOptions::default()
+    };
     let mut reader = Reader::new(input, &options.input, reading);
     let mut numbering = Numbering::default();
     while let Some(record) = reader.next_record().map_err(|error| failure(&error))? {

@@ -70,7 +70,8 @@ fn next_record(reader: &mut Reader<impl BufRead>) -> Result<Option<Record>, Fast
 fn open_fasta(options: &Options) -> Result<Sequences<'_>, Error> {
     // The masking programs read the letters of sequences as makeblastdb does.
     let rules = Rules::Database(options.algorithm.molecule());
-    let reading = FastaOptions { parse_deflines: options.parse_seqids, rules };
+    let reading =
+        FastaOptions { parse_deflines: options.parse_seqids, rules, ..FastaOptions::default() };
     let mut reader = Reader::new(open_file(&options.input)?, &options.input, reading);
     let mut next = move || {
         let record = next_record(&mut reader).map_err(|error| failure(options, &error))?;

@@ -230,3 +230,107 @@ fn metadata_carry_the_release_to_the_other_site() {
         there.stdout == whole.stdout && whole.stdout.starts_with(b"<?xml version=\"1.0\" encoding")
     );
 }
+
+/// Makes a database of one protein with this definition line, and returns its identifier and title.
+fn stored(dir: &Path, release: &str, line: &str) -> Option<String> {
+    let text = format!(">{line}\nMKVLAWYHSSMEDKRIPTAEGLNQWERTYPLKHG\n");
+    fs::write(dir.join("odd.fa"), text).expect("a sequence");
+    let make = ["makeblastdb", "-in", "odd.fa", "-dbtype", "prot", "-parse_seqids", "-out", "odd"];
+    if !run(dir, Some(release), &make).status.success() {
+        return None;
+    }
+    let read = ["blastdbcmd", "-db", "odd", "-entry", "all", "-outfmt", "%i %t"];
+    Some(first_line(&run(dir, Some(release), &read)))
+}
+
+#[test]
+fn later_releases_store_what_their_fasta_reader_reads() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (line, expected) in [
+        ("a\"b some title", "lcl|a\"b some title"),
+        ("x>y t", "lcl|x>y t"),
+        ("<a> t", "lcl|<a> t"),
+        (" a b", "lcl|a b"),
+        ("a[k=v] t", "lcl|a[k=v] t"),
+    ] {
+        assert_eq!(stored(dir.path(), "2.12.0", line), None, "{line}");
+        for release in ["2.16.0", "2.17.0"] {
+            assert_eq!(stored(dir.path(), release, line).as_deref(), Some(expected), "{line}");
+        }
+    }
+}
+
+#[test]
+fn ranges_of_known_sequences_are_numbered() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (line, expected) in [
+        ("NP_000001.1:1-9  a title", "lcl|1 a title"),
+        ("P12345:c9-1 t", "lcl|1 t"),
+        ("AB123456.1:0-9 t", "lcl|1 t"),
+        ("foo:1-9  t", "lcl|foo:1-9  t"),
+        ("NP_000001.1:9-1 t", "lcl|NP_000001.1:9-1 t"),
+        ("gb|AAA12345.1|:1-20 t", "gb|AAA12345.1|:1-20 t"),
+    ] {
+        for release in ["2.12.0", "2.16.0", "2.17.0"] {
+            assert_eq!(stored(dir.path(), release, line).as_deref(), Some(expected), "{line}");
+        }
+    }
+}
+
+#[test]
+fn later_releases_ignore_blanks_around_databases() {
+    let dir = inputs();
+    let search = ["blastp", "-query", "q.fa", "-db", " db ", "-outfmt", "7", "-num_threads", "1"];
+    for (release, line) in [("2.12.0", "# Database:  db "), ("2.16.0", "# Database: db")] {
+        let found = run(dir.path(), Some(release), &search);
+        let text = String::from_utf8_lossy(&found.stdout).into_owned();
+        assert!(text.lines().any(|found| found == line), "{text} {}", message(&found));
+    }
+    let blank = ["blastp", "-query", "q.fa", "-db", " "];
+    for (release, text) in [
+        ("2.12.0", "No database names were passed to CSeqDB::CSeqDB()."),
+        ("2.17.0", "Database name is required."),
+    ] {
+        let found = message(&run(dir.path(), Some(release), &blank));
+        assert!(found.contains(text), "{found}");
+    }
+}
+
+#[test]
+fn lookup_errors_name_a_file_only_in_2_12() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    stored(dir.path(), "2.12.0", "a t");
+    let look_up = ["blastdbcmd", "-db", "odd", "-entry", ""];
+    for (release, name) in [("2.12.0", "odd.pdb\n"), ("2.16.0", "odd\n"), ("2.17.0", "odd\n")] {
+        let found = message(&run(dir.path(), Some(release), &look_up));
+        assert!(found.contains(&format!("lookup error in {name}")), "{found}");
+    }
+    fs::write(dir.path().join("taxa"), "9606 562\n").expect("a list");
+    let taxa = ["blastdbcmd", "-db", "odd", "-taxidlist", "taxa"];
+    let found = message(&run(dir.path(), Some("2.12.0"), &taxa));
+    assert!(found.contains("'9606 562' to Int8 (m_Pos = 5)"), "{found}");
+}
+
+#[test]
+fn long_headers_depend_on_the_release() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    stored(dir.path(), "2.12.0", "ref|WP_000002.1| TLS: a\u{1}gb|AAA10001.1| b");
+    let read = [
+        "blastdbcmd",
+        "-db",
+        "odd",
+        "-entry",
+        "all",
+        "-long_seqids",
+        "-ctrl_a",
+        "-line_length",
+        "9",
+    ];
+    for (release, expected) in [
+        ("2.12.0", ">ref|WP_000002.1| TLS: a >gb|AAA10001.1| b"),
+        ("2.16.0", ">ref|WP_000002.1| a >gb|AAA10001.1| b"),
+        ("2.17.0", ">ref|WP_000002.1| a\u{1}gb|AAA10001.1| b"),
+    ] {
+        assert_eq!(first_line(&run(dir.path(), Some(release), &read)), expected);
+    }
+}

@@ -113,6 +113,8 @@ fn rich(path: &Path) {
         version: FormatVersion::Version5,
         title: b"rich".to_vec(),
         parse_ids: true,
+        keeps_reader_ids: false,
+        has_brackets_in_ids: false,
         hash_index: false,
         max_file_size: 1 << 30,
         taxids: TaxidSource::Unknown,

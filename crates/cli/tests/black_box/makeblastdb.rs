@@ -47,6 +47,10 @@ const IDS: &[&str] = &[
     "loc|al#",
     "x:1-#",
     "a,b#",
+    "NP_#.1:2-#",
+    "P#:c#-1",
+    "XM_#.1:0-9",
+    "1ABC_A:2-#",
 ];
 
 const TITLES: &[&str] = &[

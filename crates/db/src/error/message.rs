@@ -24,9 +24,9 @@ impl DbError {
         }
     }
 
-    /// Converts an error to the words of later releases. Those about unknown taxids name the
-    /// databases; exceptions name another line of BLAST+'s source; missing LMDB files and lists of
-    /// OIDs do not end programs with an exception.
+    /// Converts an error to the words of later releases. Errors about unknown taxids name the
+    /// databases, and those about empty keys name no file. Exceptions name another line of BLAST+'s
+    /// source. Missing LMDB files and lists of OIDs do not end programs with an exception.
     #[must_use]
     pub fn in_later_words(self) -> Self {
         match self {
@@ -36,6 +36,7 @@ impl DbError {
                 Self::MissingLmdbWithAdvice { path }
             }
             Self::MissingOidList { path } => Self::UnmappedOidList { path },
+            Self::EmptyKey { path } => Self::EmptyKey { path: path.with_extension("") },
             error => error,
         }
     }

@@ -9,7 +9,7 @@ use fastrand::Rng;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_oracle::{command, oracle};
 use fleetblast_seq::alphabet;
-use fleetblast_seq::id::{SeqId, choose_text_id};
+use fleetblast_seq::id::{SeqId, TextRanking, choose_text_id};
 
 fn run(directory: &Path, program: &str, arguments: &[&str]) -> String {
     let output = command(program).args(arguments).current_dir(directory).output().unwrap();
@@ -32,7 +32,7 @@ fn listing(database: &Database) -> String {
         let letters: Vec<u8> =
             database.residues_of(oid).iter().map(|&code| alphabet::decode(code)).collect();
         for line in database.deflines(oid).unwrap() {
-            let id = choose_text_id(&line.ids).unwrap();
+            let id = choose_text_id(&line.ids, TextRanking::RefSeqLater).unwrap();
             let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             writeln!(
                 text,

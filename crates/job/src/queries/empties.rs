@@ -135,7 +135,11 @@ mod tests {
     #[test]
     fn packed_queries_are_unpacked_unchanged() {
         for parse_deflines in [false, true] {
-            let options = Options { parse_deflines, rules: Rules::Query(Molecule::Protein) };
+            let options = Options {
+                parse_deflines,
+                rules: Rules::Query(Molecule::Protein),
+                ..Options::default()
+            };
             let empties: String = (0..2 * MAX_UNPACKED)
                 .map(|number| match number % 4 {
                     0 => ">\n".to_owned(),

@@ -27,6 +27,8 @@ const MAX_KEY: usize = 30;
 #[derive(Debug, Default)]
 pub(super) struct ParsedDefline {
     pub ids: Vec<SeqId>,
+    /// The identifiers before a range.
+    pub ranged_ids: Vec<SeqId>,
     pub title: Vec<u8>,
     /// A warning if the title looks like a misplaced sequence.
     pub suspicious: Option<Warning>,
@@ -52,7 +54,7 @@ pub(super) fn parse(
 ) -> Result<ParsedDefline, FastaErrorKind> {
     let Some(start) = text.iter().position(|&c| !is_space(c)) else {
         return match options {
-            Options { parse_deflines: true, rules: Rules::Database(_) } => {
+            Options { parse_deflines: true, rules: Rules::Database(_), .. } => {
                 Err(FastaErrorKind::BlankDefline)
             }
             _ => Ok(ParsedDefline::default()),
@@ -60,9 +62,14 @@ pub(super) fn parse(
     };
     if !options.parse_deflines {
         let (title, suspicious) = title(&text[start..], options.rules);
-        return Ok(ParsedDefline { ids: Vec::new(), title, suspicious });
+        return Ok(ParsedDefline { title, suspicious, ..ParsedDefline::default() });
     }
-    let end = word_end(text, start);
+    let end = if options.has_brackets_in_ids {
+        let blank = text[start..].iter().position(|&c| c <= b' ');
+        blank.map_or(text.len(), |length| start + length)
+    } else {
+        word_end(text, start)
+    };
     let word = &text[start..end];
     let range = range_length(word);
     let word = &word[..word.len() - range];
@@ -70,11 +77,11 @@ pub(super) fn parse(
         return Err(FastaErrorKind::NoIdentifier);
     }
     let ids = identifiers(word, line, options.rules, warnings)?;
-    let ids = if range > 0 { Vec::new() } else { ids };
+    let (ids, ranged_ids) = if range > 0 { (Vec::new(), ids) } else { (ids, Vec::new()) };
     let rest = &text[end..];
     let blanks = rest.iter().take_while(|&&c| is_space(c)).count();
     let (title, suspicious) = title(&rest[blanks..], options.rules);
-    Ok(ParsedDefline { ids, title, suspicious })
+    Ok(ParsedDefline { ids, ranged_ids, title, suspicious })
 }
 
 /// Returns the title, and a warning if it ends like a sequence.

@@ -65,6 +65,9 @@ pub struct Options {
     pub parse_deflines: bool,
     /// The program whose rules apply.
     pub rules: Rules,
+    /// Whether the bracket of `[key=value]` in the first word is part of an identifier. Otherwise
+    /// it ends the identifier.
+    pub has_brackets_in_ids: bool,
 }
 
 /// The rules by which a program of BLAST+ reads FASTA.
@@ -113,6 +116,8 @@ pub struct Record {
     /// The identifiers, parsed with [`Options::parse_deflines`]. Empty if BLAST+ generates an
     /// identifier: without that option, without a first word, or if the word ends with a range.
     pub ids: Vec<SeqId>,
+    /// The identifiers before a range, which BLAST+ keeps only as the origin of the sequence.
+    pub ranged_ids: Vec<SeqId>,
     /// The residues in NCBIstdaa. Bases of queries are in blastna, and bases for a database in
     /// ncbi4na, one per byte.
     pub residues: Vec<u8>,
@@ -301,6 +306,7 @@ impl Draft {
             defline: defline.unwrap_or_default(),
             title: parsed.title,
             ids: parsed.ids,
+            ranged_ids: parsed.ranged_ids,
             line,
             warnings,
             ..Record::default()

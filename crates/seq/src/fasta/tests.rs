@@ -5,6 +5,7 @@
 
 use super::*;
 use crate::alphabet::decode;
+use crate::id::{TextRanking, format_id_list};
 
 fn read_with(text: &[u8], parse_deflines: bool) -> Result<Vec<Record>, FastaError> {
     let mut reader = Reader::new(text, "x.fa", Options { parse_deflines, ..Options::default() });
@@ -137,7 +138,8 @@ fn parsed_definition_lines() {
         true,
     )
     .unwrap();
-    let names: Vec<_> = records.iter().map(|r| crate::id::format_id_list(&r.ids)).collect();
+    let name = |record: &Record| format_id_list(&record.ids, TextRanking::RefSeqLater);
+    let names: Vec<_> = records.iter().map(name).collect();
     assert_eq!(
         names,
         [&b"sp|P69905.2|HBA_HUMAN"[..], b"a_b", b"Unknown", b"a", b"Unknown", b"a[b"]

@@ -2,11 +2,24 @@
 
 use super::{NumberKind, SeqId, TextKind};
 
+/// The order of databases in [`choose_text_id`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextRanking {
+    /// Accessions of RefSeq come after those of other databases.
+    RefSeqLater,
+    /// Accessions of RefSeq are equal to those of other databases; those of PRF come later.
+    RefSeqEqual,
+}
+
 /// Chooses the identifier with the lowest text score, the first one of equals. The tabular formats
-/// print its accession. Accessions of other databases come first, then those of RefSeq, then local
-/// identifiers, general ones and gi.
-pub fn choose_text_id(ids: &[SeqId]) -> Option<&SeqId> {
-    ids.iter().min_by_key(|id| adjusted(text_score(id), id))
+/// print its accession. Accessions come first, in the order of the ranking, then local identifiers,
+/// general ones and gi.
+pub fn choose_text_id(ids: &[SeqId], ranking: TextRanking) -> Option<&SeqId> {
+    let score = match ranking {
+        TextRanking::RefSeqLater => text_score,
+        TextRanking::RefSeqEqual => later_text_score,
+    };
+    ids.iter().min_by_key(|id| adjusted(score(id), id))
 }
 
 /// Chooses the identifier with the lowest rank, the first one of equals. BLAST+ uses it to name a
@@ -25,8 +38,8 @@ pub fn choose_report_id(ids: &[SeqId]) -> Option<&SeqId> {
 /// this has an accession or a name. Otherwise it is the result of [`choose_best_id`], by which
 /// alignments identify the sequence (`CSAM_CIGAR_Formatter::AdjustSeqIdType`, sam_formatter.cpp;
 /// `eGetId_ForceAcc`, sequence.cpp).
-pub fn choose_sam_id(ids: &[SeqId]) -> Option<&SeqId> {
-    match choose_text_id(ids) {
+pub fn choose_sam_id(ids: &[SeqId], ranking: TextRanking) -> Option<&SeqId> {
+    match choose_text_id(ids, ranking) {
         Some(id @ SeqId::Text { .. }) => Some(id),
         _ => choose_best_id(ids),
     }
@@ -45,8 +58,8 @@ pub fn first_gi(ids: &[SeqId]) -> i64 {
 /// Formats the identifiers as `qseqid` and `sseqid` print them: the gi, if any, and the result of
 /// [`choose_text_id`], joined by a bar. Returns `Unknown` if there are no identifiers. Local
 /// identifiers lose their tag.
-pub fn format_id_list(ids: &[SeqId]) -> Vec<u8> {
-    let list = behind_gi(ids, choose_text_id(ids), |id| match id {
+pub fn format_id_list(ids: &[SeqId], ranking: TextRanking) -> Vec<u8> {
+    let list = behind_gi(ids, choose_text_id(ids, ranking), |id| match id {
         SeqId::Local(local) => local.text(),
         _ => id.fasta(),
     });
@@ -76,6 +89,19 @@ fn text_score(id: &SeqId) -> i32 {
         SeqId::Text { kind: TextKind::Gpipe | TextKind::NamedAnnotTrack, .. } => 9,
         SeqId::Text { kind: TextKind::RefSeq, .. } => 8,
         SeqId::Text { .. } | SeqId::Pdb { .. } => 5,
+    }
+}
+
+fn later_text_score(id: &SeqId) -> i32 {
+    match id {
+        SeqId::Numbered(..) => 1000,
+        SeqId::Gi(_) => 70,
+        SeqId::General { .. } => 60,
+        SeqId::Local(_) | SeqId::Patent { .. } => 50,
+        SeqId::Text {
+            kind: TextKind::Gpipe | TextKind::NamedAnnotTrack | TextKind::Prf, ..
+        } => 20,
+        SeqId::Text { .. } | SeqId::Pdb { .. } => 10,
     }
 }
 

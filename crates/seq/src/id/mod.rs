@@ -27,8 +27,8 @@ mod tagged;
 use serde::{Deserialize, Serialize};
 
 pub use self::choice::{
-    choose_best_id, choose_report_id, choose_sam_id, choose_text_id, first_gi, format_fasta_ids,
-    format_id_list,
+    TextRanking, choose_best_id, choose_report_id, choose_sam_id, choose_text_id, first_gi,
+    format_fasta_ids, format_id_list,
 };
 pub use self::exception::IdException;
 pub use self::object_id::ObjectId;

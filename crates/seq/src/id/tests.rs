@@ -60,8 +60,8 @@ fn text(bytes: Vec<u8>) -> String {
 fn words_print_as_blastp_prints_them() {
     for (word, full, accession, versioned, number) in PRINTED {
         let ids = parse_fasta_ids(word.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-        let chosen = choose_text_id(&ids).unwrap();
-        assert_eq!(text(format_id_list(&ids)), full, "{word}");
+        let chosen = choose_text_id(&ids, TextRanking::RefSeqLater).unwrap();
+        assert_eq!(text(format_id_list(&ids, TextRanking::RefSeqLater)), full, "{word}");
         assert_eq!(text(chosen.accession()), accession, "{word}");
         assert_eq!(text(chosen.accession_version()), versioned, "{word}");
         assert_eq!(first_gi(&ids), number, "{word}");
@@ -97,11 +97,27 @@ fn choices_among_gi_accession_and_local() {
     let ids = parse_fasta_ids(b"gi|7|lcl|zz").unwrap();
     assert_eq!(choose_report_id(&ids).unwrap(), &ids[1]);
     assert_eq!(text(choose_best_id(&ids).unwrap().format_for_report()), "gi|7");
-    assert_eq!(text(format_id_list(&[])), "Unknown");
+    assert_eq!(text(format_id_list(&[], TextRanking::RefSeqLater)), "Unknown");
     // The first one of equals is chosen. An accession with a version is better than one without.
     let pair =
         [parse_fasta_ids(b"gb|AAA12345|").unwrap(), parse_fasta_ids(b"emb|CAA12345.1|").unwrap()];
-    assert_eq!(choose_text_id(&pair.concat()), Some(&pair[1][0]));
+    assert_eq!(choose_text_id(&pair.concat(), TextRanking::RefSeqLater), Some(&pair[1][0]));
+}
+
+#[test]
+fn later_releases_rank_refseq_as_other_accessions() {
+    for (word, earlier, later) in [
+        ("ref|NP_1.1|gb|A1.1|", "A1.1", "NP_1.1"),
+        ("gb|A1.1|ref|NP_1.1|", "A1.1", "A1.1"),
+        ("sp|P1|N|ref|NP_1.1|", "P1", "NP_1.1"),
+        ("gi|5|ref|NP_1.1|gb|A1.1|", "A1.1", "NP_1.1"),
+        ("lcl|x|gb|A1.1|", "A1.1", "A1.1"),
+    ] {
+        let ids = parse_fasta_ids(word.as_bytes()).unwrap();
+        let chosen = |ranking| text(choose_text_id(&ids, ranking).unwrap().accession_version());
+        assert_eq!(chosen(TextRanking::RefSeqLater), earlier, "{word}");
+        assert_eq!(chosen(TextRanking::RefSeqEqual), later, "{word}");
+    }
 }
 
 /// The expected values are those that BLAST+ 2.12.0 prints with `-outfmt 17` and `-long_seqids`.
@@ -109,7 +125,7 @@ fn choices_among_gi_accession_and_local() {
 fn choices_for_sam_and_for_long_headers() {
     let choices = |word: &str| {
         let ids = parse_fasta_ids(word.as_bytes()).unwrap();
-        let sam = text(choose_sam_id(&ids).unwrap().accession_version());
+        let sam = text(choose_sam_id(&ids, TextRanking::RefSeqLater).unwrap().accession_version());
         let fasta = |is_protein| text(format_fasta_ids(&ids, is_protein));
         (sam, fasta(true), fasta(false))
     };

@@ -1,7 +1,9 @@
 //! `CBlastDatabaseArgs`: the database or subjects, and restrictions of them.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+use fleetblast_seq::convert::trim_spaces;
 use fleetblast_stats::release::Release;
 
 use super::{GENERAL, RESTRICT, STATISTICS, SUBJECT_SEQUENCES};
@@ -357,7 +359,10 @@ impl DatabaseOptions {
     pub fn read(values: &Values<'_>) -> Self {
         let masks = values.has(&DB_SOFT_MASK);
         Self {
-            db: values.optional(&DB),
+            db: values.optional(&DB).map(|db| match values.release().trims_database_names {
+                true => OsString::from_vec(trim_spaces(db.as_bytes()).to_vec()),
+                false => db,
+            }),
             dbsize: values.optional(&DBSIZE),
             lists: SequenceLists {
                 gis: values.optional(&GILIST),
