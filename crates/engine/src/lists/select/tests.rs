@@ -207,7 +207,7 @@ fn removed_alignments_still_order_subjects() {
     let hit = |oid, evalues: [f64; 2]| {
         let [first, second] = evalues;
         let alignments = vec![alignment(60, first, 0..50), alignment(50, second, 60..90)];
-        SubjectHit { oid, alignments }
+        SubjectHit::new(oid, alignments)
     };
     let hits = || vec![hit(1, [3.0, 1.0]), hit(2, [2.0, 2.0])];
     let query = WrittenQuery { length: 100, contexts: QueryContexts::Protein };
