@@ -163,12 +163,18 @@ fn selections(values: &Values<'_>) -> Result<Vec<Selection>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::compat::{COMPAT, released};
+    use crate::options::parse::GivenOptions;
     use crate::options::tests::each_option_counts;
 
     #[test]
     fn each_option_counts_in_what_is_tested() {
         // Only a directory can be searched recursively.
         let also = &["dir"];
-        each_option_counts(&BLASTDBCHECK, also, |given| format!("{:?}", Options::new(given)));
+        // Only help and the version depend on the release.
+        let release = |given: &GivenOptions| given.get(COMPAT.name()).and_then(released);
+        each_option_counts(&BLASTDBCHECK, also, |given| {
+            format!("{:?} {:?}", Options::new(given), release(given))
+        });
     }
 }

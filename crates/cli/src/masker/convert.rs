@@ -165,10 +165,16 @@ fn position_exception(text: &str, position: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::compat::{COMPAT, released};
+    use crate::options::parse::GivenOptions;
     use crate::options::tests::each_option_counts;
 
     #[test]
     fn each_option_counts_in_what_is_converted() {
-        each_option_counts(&CONVERT2BLASTMASK, &[], |given| format!("{:?}", Options::new(given)));
+        // Only help and the version depend on the release.
+        let release = |given: &GivenOptions| given.get(COMPAT.name()).and_then(released);
+        each_option_counts(&CONVERT2BLASTMASK, &[], |given| {
+            format!("{:?} {:?}", Options::new(given), release(given))
+        });
     }
 }
