@@ -20,7 +20,6 @@ const PROTEINS: &str = ">sp|P69905.2|HBA_HUMAN a\nMKVLAADTGHIWQERTYPASDFGHKLCVNM
 /// Command lines, whose words are separated by `|`.
 const LINES: [&str; 22] = [
     "-h",
-    "-help",
     "",
     "-gi_file_in|gis",
     "-gi_file_in|gis|-gi_file_out|made",

@@ -11,7 +11,6 @@ const NAME: &str = "blastdbcheck";
 /// Command lines, whose words are separated by `|`.
 const LINES: [&str; 13] = [
     "-h",
-    "-help",
     "",
     "-db|p",
     "-db|p|-verbosity|4",
