@@ -18,7 +18,7 @@ const NAME: &str = "blastdb_aliastool";
 const PROTEINS: &str = ">sp|P69905.2|HBA_HUMAN a\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAA\n\
      >gi|7|ref|NP_000549.1| b\nGGHIWQERTYPASDFGHKL\n>loc1 c\nMKVLAADTGHIWQERTYP\n";
 /// Command lines, whose words are separated by `|`.
-const LINES: [&str; 22] = [
+const LINES: [&str; 21] = [
     "-h",
     "",
     "-gi_file_in|gis",

@@ -9,7 +9,7 @@ use crate::common::{Fixture, complaint};
 const ATTEMPTS: usize = 3;
 const NAME: &str = "blastdbcheck";
 /// Command lines, whose words are separated by `|`.
-const LINES: [&str; 13] = [
+const LINES: [&str; 12] = [
     "-h",
     "",
     "-db|p",
