@@ -6,6 +6,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fleetblast_oracle::without_own_sections;
+
 use crate::compare::{compare, describe};
 use crate::error::{Error, Result, io_error};
 use crate::process::{Outcome, Tool, shell};
@@ -51,9 +53,6 @@ const THREADS: [[&str; 2]; 3] = [
         "<description>&gt;=1</description>\n</constraint>\n",
     ],
 ];
-
-/// Titles of the sections that follow BLAST+'s help.
-const OWN_SECTIONS: [&str; 2] = [" *** FleetBLAST options\n", " *** Not supported by FleetBLAST\n"];
 
 /// Arguments of each program: help, and arguments that no program or not each program accepts.
 const ARGUMENTS: [&[&str]; 15] = [
@@ -130,9 +129,7 @@ fn differences(oracle: &Tool, tested: &Tool, args: &[String], dir: &Path) -> Res
     let actual = tested.run(args, dir, None, LIMIT)?;
     let text = |outcome: &Outcome| String::from_utf8_lossy(&outcome.stdout).into_owned();
     let help = THREADS.iter().fold(text(&expected), |help, [from, to]| help.replace(from, to));
-    let own = text(&actual);
-    let end = OWN_SECTIONS.iter().filter_map(|title| own.find(title)).min().unwrap_or(own.len());
     let expected = Outcome { stdout: help.into_bytes(), ..expected };
-    let actual = Outcome { stdout: own.as_bytes()[..end].to_vec(), ..actual };
+    let actual = Outcome { stdout: without_own_sections(&actual.stdout).to_vec(), ..actual };
     Ok(compare(&expected, &actual, true).iter().map(describe).collect())
 }

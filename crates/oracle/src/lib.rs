@@ -6,6 +6,7 @@
 //! such test prints instead that it tested nothing.
 
 mod deadline;
+mod help;
 mod share;
 
 use std::env;
@@ -17,6 +18,7 @@ use std::sync::OnceLock;
 use std::thread;
 
 pub use deadline::within_a_minute;
+pub use help::without_own_sections;
 pub use share::{SAMPLE, sample, sample_from, seed};
 
 /// Name of the environment variable that allows tests to run without the oracle if its value is
