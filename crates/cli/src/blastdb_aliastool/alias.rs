@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use fleetblast_db::restrict::list::is_binary_number_list;
-use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
+use fleetblast_db::{Database, SequenceKind};
 use fleetblast_job::error::Error;
 use fleetblast_job::output::Output;
 use fleetblast_job::plan::Destination;
@@ -96,7 +96,7 @@ fn write_alias(
     match (options, &options.db) {
         (AliasOptions { dblist: Some(names), .. }, _) => {
             // BLAST+ checks only these names, not those of -dblist_file.
-            let search = search_path(options.release)?;
+            let search = compat::search_path(options.release)?;
             let opened =
                 Database::open_to_describe(&names.to_string_lossy(), options.kind, &search);
             opened.map_err(|error| compat::database_error(options.release, error))?;
@@ -201,7 +201,7 @@ impl Alias<'_> {
         }
         let path = PathBuf::from(self.path("al"));
         let mut output = Output::open(&Destination::File(path.clone())).map_err(|_| failed())?;
-        let search = search_path(self.release)?.with_planned_alias(&path, checked);
+        let search = compat::search_path(self.release)?.with_planned_alias(&path, checked);
         let name = self.out.to_string_lossy();
         let database = Database::open_to_describe(&name, self.kind, &search);
         let database = database.map_err(|_| failed())?;
@@ -222,7 +222,7 @@ impl Alias<'_> {
 
     /// Writes the alias of this number of volumes, whose names follow from that of the alias.
     fn write_volumes(&self, count: u32) -> Result<(), Error> {
-        let search = search_path(self.release)?;
+        let search = compat::search_path(self.release)?;
         let kind = self.kind.name();
         let (mut all, mut listed) = (Vec::new(), Vec::new());
         for number in 0..count {
@@ -291,11 +291,6 @@ impl Alias<'_> {
         let temporary = output.temporary_path().map_or_else(|| path.clone(), PathBuf::into);
         Ok(GiList { path, unplaced: Some((output, temporary)) })
     }
-}
-
-/// Returns the search path for databases, whose sequences are counted as in this release.
-fn search_path(release: &Release) -> Result<SearchPath, DbError> {
-    Ok(SearchPath::from_environment()?.counting_oid_lists(release.counts_oid_lists))
 }
 
 /// Returns the numbers of sequences and residues that BLAST+ states for a database.

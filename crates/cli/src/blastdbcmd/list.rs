@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 
-use fleetblast_db::{Database, SearchPath, SequenceKind};
+use fleetblast_db::{Database, SequenceKind};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::output::Output;
 use fleetblast_stats::release::Release;
@@ -11,6 +11,7 @@ use fleetblast_stats::release::Release;
 use super::options::{List, Options};
 use super::{fields, info};
 use crate::listed_databases::{ListedDatabase, find_databases};
+use crate::options::compat;
 
 /// Writes a line for each database in the directory of `-list`.
 pub(super) fn write(list: &List, options: &Options, out: &mut Output) -> Result<(), Error> {
@@ -105,7 +106,7 @@ impl Layout {
 }
 
 fn open(found: &ListedDatabase, release: &Release) -> Result<Database, Error> {
-    let search = SearchPath::from_environment()?.counting_oid_lists(release.counts_oid_lists);
+    let search = compat::search_path(release)?;
     let name = String::from_utf8_lossy(found.quoted());
     Database::open_to_describe(&name, found.kind(), &search).map_err(Error::from)
 }

@@ -29,6 +29,7 @@ use self::fields::{Fields, Layout};
 use self::options::{Operation, Options};
 use self::source::Source;
 use crate::messages::complain;
+use crate::options::compat;
 use crate::options::parse::GivenOptions;
 use crate::plan;
 use crate::taxa;
@@ -125,8 +126,7 @@ fn has_older(target: &Destination) -> bool {
 }
 
 fn request(options: &Options, out: &mut Output) -> Result<(), Error> {
-    let search =
-        SearchPath::from_environment()?.counting_oid_lists(options.release.counts_oid_lists);
+    let search = compat::search_path(options.release)?;
     match &options.what {
         Operation::SearchPath => out.write(format!("{}\n", search.display_text()).as_bytes()),
         Operation::List(list) => list::write(list, options, out),

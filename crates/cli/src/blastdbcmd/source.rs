@@ -74,7 +74,7 @@ impl Source {
             fault = Some(error);
             described
         })?;
-        fault.map_or(Ok(source), |error| Err(in_words_of(options.release, error).into()))
+        fault.map_or(Ok(source), |error| Err(compat::in_words_of(options.release, error).into()))
     }
 
     fn open(
@@ -85,8 +85,9 @@ impl Source {
     ) -> Result<Self, Error> {
         let mut open = |kind| {
             let database = open_with_codec(kind, &search)
-                .map_err(|error| in_words_of(options.release, error))?;
-            let lookup = database.lookup().map_err(|error| in_words_of(options.release, error))?;
+                .map_err(|error| compat::in_words_of(options.release, error))?;
+            let lookup =
+                database.lookup().map_err(|error| compat::in_words_of(options.release, error))?;
             Ok::<_, DbError>((database, lookup))
         };
         let (database, lookup) = match options.kind {
@@ -131,13 +132,13 @@ impl Source {
     /// Returns the OIDs of an identifier; an empty list if the database does not have it.
     pub(super) fn oids_of_id(&self, id: &[u8]) -> Result<Vec<u32>, DbError> {
         let oids = self.lookup.oids_of_id(id, &mut self.cursor.borrow_mut());
-        oids.map_err(|error| in_words_of(self.release, error))
+        oids.map_err(|error| compat::in_words_of(self.release, error))
     }
 
     /// Returns the OIDs of sequences with one of the taxids, ascending.
     pub(super) fn oids_of_taxids(&self, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
         let oids = taxid_oids(&self.lookup, taxids);
-        let mut oids = oids.map_err(|error| in_words_of(self.release, error))?;
+        let mut oids = oids.map_err(|error| compat::in_words_of(self.release, error))?;
         oids.retain(|&oid| self.cursor.borrow_mut().includes_oid(oid));
         Ok(oids)
     }
@@ -177,11 +178,6 @@ impl Source {
             .ok()
             .flatten()
     }
-}
-
-/// Converts an error of the database to the words of the release.
-fn in_words_of(release: &Release, error: DbError) -> DbError {
-    if release.expands_taxa { error.in_later_words() } else { error }
 }
 
 /// Looks up the OIDs of taxids, ascending, each once.

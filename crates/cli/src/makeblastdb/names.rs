@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use fleetblast_db::{Database, SearchPath, SequenceKind};
+use fleetblast_db::{Database, SequenceKind};
 use fleetblast_job::error::Error;
 use fleetblast_makedb::DatabaseKind;
 use fleetblast_stats::release::Release;
@@ -59,7 +59,7 @@ pub(super) fn open_databases(
         DatabaseKind::Protein => SequenceKind::Protein,
         DatabaseKind::Nucleotide => SequenceKind::Nucleotide,
     };
-    let search = SearchPath::from_environment()?.counting_oid_lists(release.counts_oid_lists);
+    let search = compat::search_path(release)?;
     Database::open_to_retrieve(names, kind, &search, None)
         .map_err(|error| compat::database_error(release, error))
 }

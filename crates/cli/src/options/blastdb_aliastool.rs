@@ -201,23 +201,12 @@ pub const GILIST: Opt<OsString> = Opt::input(
     "gi_file_out",
     "seqidlist",
     "taxidlist",
-    "num_volumes",
-    "seqid_file_in",
-    "seqid_file_out",
-    "seqid_file_info",
-])
-.later(&[Change::Excludes(&[
-    "gi_file_in",
-    "gi_file_out",
-    "seqidlist",
-    "taxidlist",
     "oid_masks",
     "num_volumes",
     "seqid_file_in",
     "seqid_file_out",
     "seqid_file_info",
-])
-.since(&Release::V2_16_0)]);
+]);
 
 /// `-seqidlist`.
 pub const SEQIDLIST: Opt<OsString> = Opt::input(
@@ -233,23 +222,12 @@ pub const SEQIDLIST: Opt<OsString> = Opt::input(
     "gi_file_out",
     "gilist",
     "taxidlist",
-    "num_volumes",
-    "seqid_file_in",
-    "seqid_file_out",
-    "seqid_file_info",
-])
-.later(&[Change::Excludes(&[
-    "gi_file_in",
-    "gi_file_out",
-    "gilist",
-    "taxidlist",
     "oid_masks",
     "num_volumes",
     "seqid_file_in",
     "seqid_file_out",
     "seqid_file_info",
-])
-.since(&Release::V2_16_0)]);
+]);
 
 /// `-taxidlist`.
 pub const TAXIDLIST: Opt<OsString> = Opt::input(
@@ -259,8 +237,7 @@ pub const TAXIDLIST: Opt<OsString> = Opt::input(
 )
 .label("input_file")
 .requires(&["out"])
-.excludes(&["gilist", "seqidlist"])
-.later(&[Change::Excludes(&["gilist", "seqidlist", "oid_masks"]).since(&Release::V2_16_0)]);
+.excludes(&["gilist", "seqidlist", "oid_masks"]);
 
 /// `-oid_masks`.
 pub const OID_MASKS: Opt<i32> = Opt::integer(

@@ -5,7 +5,7 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use fleetblast_db::DbError;
+use fleetblast_db::{DbError, SearchPath};
 use fleetblast_job::error::{Error, ErrorKind, exit};
 use fleetblast_stats::release::{MissingDatabase, Release};
 
@@ -188,9 +188,22 @@ pub fn convert_error(release: &Release, error: Error) -> Error {
 }
 
 /// Converts an error of the database to the words of the release.
+pub fn in_words_of(release: &Release, error: DbError) -> DbError {
+    if release.expands_taxa { error.in_later_words() } else { error }
+}
+
+/// Converts an error of the database to that of the release, also for a missing database.
 pub fn database_error(release: &Release, error: DbError) -> Error {
-    let error = if release.expands_taxa { error.in_later_words() } else { error };
-    convert_error(release, error.into())
+    convert_error(release, in_words_of(release, error).into())
+}
+
+/// Returns the search path of this process, for databases whose sequences are counted as in this
+/// release.
+///
+/// # Errors
+/// See [`SearchPath::from_environment`].
+pub fn search_path(release: &Release) -> Result<SearchPath, DbError> {
+    Ok(SearchPath::from_environment()?.counting_oid_lists(release.counts_oid_lists))
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{DatabaseMask, MaskAlgorithm};
 use fleetblast_stats::release::Release;
 
-use crate::options::number;
 use crate::options::search::database::DatabaseOptions;
 use crate::options::typed::to_text;
+use crate::options::{compat, number};
 use crate::taxa;
 
 /// Returns the stored masks that the options select, if any.
@@ -97,8 +97,8 @@ fn read<T>(
     let (path, contents) = list::find_and_read(&name, search).map_err(|error| match error {
         // BLAST+ does not print the name of the list.
         DbError::MissingList { .. } => {
-            let later_words = release.expands_taxa;
-            let error = DbError::MissingList { path: PathBuf::new(), later_words };
+            let error = DbError::MissingList { path: PathBuf::new(), later_words: false };
+            let error = compat::in_words_of(release, error);
             let advice = format!("\n(list {name} was not found; check the name)");
             Error::new(error.exit_code(), error.stderr_line() + &advice)
         }
