@@ -7,23 +7,24 @@ mod sign;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use fleetblast_seq::convert::{exception, exception_at};
+
 pub use self::identifier::IdentifierError;
 pub use self::sign::TaxidSign;
 use crate::SequenceKind;
 
-/// Place in BLAST+'s source that the message about a missing list names, and that of later
+/// Returns the exception for a list that does not exist, in the words of 2.12.0 or of later
 /// releases.
-const MISSING_LIST: &str = "\"c++/include/corelib/ncbidiag.hpp\", line 5694";
-const LATER_MISSING_LIST: &str = "\"./c++/src/corelib/ncbifile.cpp\", line 5754";
-
-/// Returns the exception for a list that does not exist, thrown at this place.
-fn missing_list(place: &str, path: &Path) -> String {
-    let path = path.display();
-    format!(
-        "NCBI C++ Exception:\n    T0 {place}: Error: (CFileException::eMemoryMap) \
-         ncbi::CMemoryFileMap::CMemoryFileMap() - To be memory mapped the file must exist: \
-         '{path}'\n"
-    )
+fn missing_list(later_words: bool, path: &Path) -> String {
+    let what = format!(
+        "(CFileException::eMemoryMap) ncbi::CMemoryFileMap::CMemoryFileMap() - To be memory mapped \
+         the file must exist: '{}'",
+        path.display()
+    );
+    match later_words {
+        true => exception_at("./c++/src/corelib/ncbifile.cpp", 5754, &what),
+        false => exception(5694, &what),
+    }
 }
 
 /// An error in a BLAST database.
@@ -489,7 +490,7 @@ pub enum DbError {
     #[error("MEMB_BIT error: conflicting bit found.")]
     ConflictingMemberBits,
     /// A list does not exist. BLAST+ ends with an uncaught exception.
-    #[error("{}", missing_list(if *later_words { LATER_MISSING_LIST } else { MISSING_LIST }, path))]
+    #[error("{}", missing_list(*later_words, path))]
     MissingList {
         /// Path of the list, as given.
         path: PathBuf,
@@ -498,7 +499,7 @@ pub enum DbError {
         later_words: bool,
     },
     /// The list of the OIDs of an alias does not exist. BLAST+ ends with an uncaught exception.
-    #[error("{}", missing_list(MISSING_LIST, path))]
+    #[error("{}", missing_list(false, path))]
     MissingOidList {
         /// Path of the list.
         path: PathBuf,

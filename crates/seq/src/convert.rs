@@ -80,11 +80,16 @@ impl fmt::Display for ValueParseError {
     }
 }
 
-/// Formats an uncaught exception as BLAST+ prints it after `Error: `.
+/// Formats an uncaught exception as BLAST+ prints it after `Error: `. The place is that of 2.12.0,
+/// which names a header with a line of the file that throws it.
 pub fn exception(line: u32, what: &str) -> String {
-    format!(
-        "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: Error: {what}\n"
-    )
+    exception_at("c++/include/corelib/ncbidiag.hpp", line, what)
+}
+
+/// Formats an uncaught exception, as [`exception`] does, with the source file that throws it. Later
+/// releases name this file.
+pub fn exception_at(file: &str, line: u32, what: &str) -> String {
+    format!("NCBI C++ Exception:\n    T0 \"{file}\", line {line}: Error: {what}\n")
 }
 
 /// Escapes all bytes except printable ASCII, as in C strings.
