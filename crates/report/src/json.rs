@@ -2,9 +2,11 @@
 
 use crate::text;
 
-/// Returns the JSON name of a member, which has underscores instead of hyphens.
-pub fn member_name(name: &str) -> String {
-    name.replace('-', "_")
+/// Appends the name of a member and the colon after it. It has underscores instead of hyphens.
+pub fn append_member_name(name: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    out.extend(name.bytes().map(|byte| if byte == b'-' { b'_' } else { byte }));
+    out.extend_from_slice(b"\": ");
 }
 
 /// Appends a JSON string: the text up to its first zero byte, which ends a C string. Bytes above

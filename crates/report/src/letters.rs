@@ -62,28 +62,25 @@ impl PositivePairs {
         matches!(self, Self::Matrix(_))
     }
 
-    /// Whether two capital letters are equal or have a positive score; false for different letters
-    /// if one is a gap.
-    pub fn is_positive(&self, query: u8, subject: u8) -> bool {
-        query == subject || self.score(query, subject)
-    }
-
-    /// Returns the character of the middle line for a pair of letters.
-    pub fn midline_symbol(&self, query: u8, subject: u8) -> u8 {
-        match (query == subject, self) {
-            (true, Self::Matrix(_)) => query,
-            (true, Self::Equal) => b'|',
-            (false, _) if self.score(query, subject) => b'+',
-            (false, _) => b' ',
-        }
-    }
-
-    fn score(&self, query: u8, subject: u8) -> bool {
+    /// Returns the middle line of two rows of capital letters. A column has the letter (for
+    /// nucleotides a bar) if both letters are equal, `+` if their score is positive, else a blank.
+    pub fn midline(&self, query_row: &[u8], subject_row: &[u8]) -> Vec<u8> {
+        let columns = query_row.iter().zip(subject_row);
         match self {
-            Self::Matrix(table) => table[index(query)][index(subject)],
-            Self::Equal => false,
+            Self::Matrix(table) => columns
+                .map(|(&q, &s)| {
+                    let unequal = [b' ', b'+'][usize::from(table[index(q)][index(s)])];
+                    if q == s { q } else { unequal }
+                })
+                .collect(),
+            Self::Equal => columns.map(|(q, s)| if q == s { b'|' } else { b' ' }).collect(),
         }
     }
+}
+
+/// Counts the columns of a middle line with equal letters or a positive score.
+pub fn count_positives(midline: &[u8]) -> usize {
+    midline.iter().filter(|&&symbol| symbol != b' ').count()
 }
 
 fn index(letter: u8) -> usize {

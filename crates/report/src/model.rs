@@ -11,6 +11,7 @@ use fleetblast_engine::pattern::Pattern;
 use fleetblast_engine::query::{Context, Query};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::SeqId;
+use fleetblast_stats::release::XmlEncoding;
 use serde::{Deserialize, Serialize};
 
 use crate::archive_options::ArchiveRequest;
@@ -387,9 +388,9 @@ impl ReportSetup<'_> {
         self.params.common().release.banner(self.program)
     }
 
-    /// Returns the first line of XML, without a line end.
-    pub(crate) fn xml_declaration(&self) -> &'static [u8] {
-        self.params.common().release.xml_declaration.as_bytes()
+    /// Returns the encoding of XML.
+    pub(crate) fn xml_encoding(&self) -> XmlEncoding {
+        self.params.common().release.xml_encoding
     }
 }
 

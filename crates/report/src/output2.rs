@@ -11,6 +11,8 @@
 mod hits;
 mod writer;
 
+use fleetblast_stats::release::XmlEncoding;
+
 use crate::error::ReportError;
 use crate::model::{Notation, Output2, QueryResult, ReportSetup, Results};
 use crate::names;
@@ -72,7 +74,7 @@ pub fn prologue(setup: &ReportSetup, format: &Output2, out: &mut Vec<u8>) {
 
 /// Appends the start of an XML document with this root element.
 fn begin_xml_document(setup: &ReportSetup, root: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(setup.xml_declaration());
+    out.extend_from_slice(setup.xml_encoding().declaration().as_bytes());
     out.extend_from_slice(b"\n<");
     out.extend_from_slice(root.as_bytes());
     out.extend_from_slice(
@@ -95,9 +97,10 @@ pub fn epilogue(format: &Output2, queries: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the end of an object whose last search has ended.
+/// Appends the end of an object whose last search has ended. It has no text that is encoded.
 fn end_open_object(format: &Output2, out: &mut Vec<u8>) {
-    format.end_object(&mut Writer::within(format.notation, format.depth_of_searches(), true, out));
+    let style = (format.notation, XmlEncoding::Utf8);
+    format.end_object(&mut Writer::within(style, format.depth_of_searches(), true, out));
 }
 
 /// Appends the text before a query's subjects. It begins with what ends the object before, if there
@@ -115,7 +118,12 @@ pub fn query_header(
     let iteration = query.repeated_search.map_or(1, |round| round.number);
     let is_first = iteration == 1 && query.occurrence().is_none_or(|it| it.number == 0);
     let mut writer = if !is_first && format.stays_open() {
-        Writer::within(format.notation, format.depth_of_searches(), true, out)
+        Writer::within(
+            (format.notation, setup.xml_encoding()),
+            format.depth_of_searches(),
+            true,
+            out,
+        )
     } else {
         if query.number > 1 || !is_first {
             if format.stays_open() {
@@ -166,7 +174,12 @@ fn begin_object<'o>(
         (Notation::Xml, false) => out.extend_from_slice(b"\n<BlastOutput2>"),
         (Notation::Xml, true) => begin_xml_document(setup, "BlastOutput2", out),
     }
-    let mut writer = Writer::within(format.notation, format.notation.depth_of_root(), false, out);
+    let mut writer = Writer::within(
+        (format.notation, setup.xml_encoding()),
+        format.notation.depth_of_root(),
+        false,
+        out,
+    );
     writer.open("report", "Report");
     writer.text("program", setup.program.as_bytes())?;
     writer.text("version", setup.banner().as_bytes())?;
@@ -249,12 +262,17 @@ pub fn query_footer(
     let mut message = query.xml_message();
     let depth = format.depth_of_hits();
     let mut writer = if query.batch_searched {
-        let mut list = Writer::within(format.notation, depth, query.hit_count > 0, out);
+        let mut list = Writer::within(
+            (format.notation, setup.xml_encoding()),
+            depth,
+            query.hit_count > 0,
+            out,
+        );
         list.close_list("hits");
         list
     } else {
         message.extend_from_slice(b" \nNo hits found");
-        Writer::within(format.notation, depth - 1, true, out)
+        Writer::within((format.notation, setup.xml_encoding()), depth - 1, true, out)
     };
     write_statistics(setup, format, query, &mut writer);
     if !message.is_empty() {

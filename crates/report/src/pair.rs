@@ -145,17 +145,14 @@ impl AlignmentRows {
         self.query_row.len()
     }
 
-    /// Returns the middle line. A column has the letter (for nucleotides a bar) if both letters are
-    /// equal, `+` if their score is positive, else a blank.
+    /// Returns the middle line, as the kind of sequence defines it.
     pub fn midline(&self, positives: &PositivePairs) -> Vec<u8> {
-        let columns = self.query_row.iter().zip(&self.subject_row);
-        columns.map(|(&q, &s)| positives.midline_symbol(q, s)).collect()
+        positives.midline(&self.query_row, &self.subject_row)
     }
 
     /// Counts the columns with equal letters or a positive score.
     pub fn count_positives(&self, positives: &PositivePairs) -> usize {
-        let columns = self.query_row.iter().zip(&self.subject_row);
-        columns.filter(|&(&q, &s)| positives.is_positive(q, s)).count()
+        letters::count_positives(&self.midline(positives))
     }
 
     /// Returns for each column whether the query has a residue there, not a gap.

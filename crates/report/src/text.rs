@@ -1,6 +1,7 @@
 //! Wraps text to lines, wraps titles as NCBI does, and escapes text for HTML and XML.
 
 use fleetblast_seq::convert::is_space;
+use fleetblast_stats::release::XmlEncoding;
 
 use crate::error::ReportError;
 
@@ -165,9 +166,13 @@ pub fn escape_html(text: &[u8]) -> Vec<u8> {
 /// objostrxml.cpp).
 ///
 /// # Errors
-/// [`ReportError::XmlText`] if the text is not UTF-8 or has characters beyond Latin-1;
-/// BLAST+ fails too.
-pub fn append_escaped_xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportError> {
+/// [`ReportError::XmlText`] if the text is not UTF-8, has characters beyond Latin-1, or beyond ASCII
+/// in an XML with this encoding; BLAST+ fails too.
+pub fn append_escaped_xml(
+    text: &[u8],
+    encoding: XmlEncoding,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
     // BLAST+ treats the text as a C string.
     let text = before_zero(text);
     if text.is_ascii() {
@@ -178,6 +183,9 @@ pub fn append_escaped_xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportEr
         return Ok(());
     }
     let failed = || ReportError::XmlText { text: String::from_utf8_lossy(text).into_owned() };
+    if encoding == XmlEncoding::Ascii {
+        return Err(failed());
+    }
     for c in std::str::from_utf8(text).map_err(|_| failed())?.chars() {
         let byte = u8::try_from(u32::from(c)).map_err(|_| failed())?;
         append_escaped_xml_byte(byte, out);
@@ -212,6 +220,11 @@ pub fn append_escaped(
     is_escaped: impl Fn(u8) -> bool,
     escape: impl Fn(u8, &mut Vec<u8>),
 ) {
+    // Most texts are plain; a test of all bytes without a branch takes many at once.
+    if !text.iter().fold(false, |any, &byte| any | is_escaped(byte)) {
+        out.extend_from_slice(text);
+        return;
+    }
     let mut rest = text;
     while let Some(at) = rest.iter().position(|&byte| is_escaped(byte)) {
         out.extend_from_slice(&rest[..at]);
@@ -291,12 +304,13 @@ mod tests {
     fn escapes() {
         assert_eq!(escape_html(b"<a> & \"b\" 'c'"), b"&lt;a&gt; &amp; &quot;b&quot; 'c'");
         let mut out = Vec::new();
-        append_escaped_xml("<a> & \"b\" 'c' \u{e9}\u{1}".as_bytes(), &mut out).unwrap();
+        append_escaped_xml("<a> & \"b\" 'c' \u{e9}\u{1}".as_bytes(), XmlEncoding::Utf8, &mut out)
+            .unwrap();
         assert_eq!(out, b"&lt;a&gt; &amp; &quot;b&quot; &apos;c&apos; \xe9#");
         out.clear();
-        append_escaped_xml(b"a\0\xff", &mut out).unwrap();
+        append_escaped_xml(b"a\0\xff", XmlEncoding::Ascii, &mut out).unwrap();
         assert_eq!(out, b"a");
-        assert!(append_escaped_xml(b"\xff", &mut out).is_err());
-        assert!(append_escaped_xml("\u{20ac}".as_bytes(), &mut out).is_err());
+        assert!(append_escaped_xml(b"\xff", XmlEncoding::Utf8, &mut out).is_err());
+        assert!(append_escaped_xml("\u{20ac}".as_bytes(), XmlEncoding::Utf8, &mut out).is_err());
     }
 }

@@ -355,6 +355,8 @@ mod tests {
             ("&#0000000000000065;x", "&#0000000000000065;x"),
             ("&#x0000000000000041;x", "&#x0000000000000041;x"),
             ("a&&lt;&#6&#65;b", "a&<&#6Ab"),
+            ("&eacute;x &Hat;x &thetasym;x", "\u{e9}x ^x \u{3d1}x"),
+            ("&lang;x &hellip;x &bigcirc;x", "\u{2329}x \u{2026}x &bigcirc;x"),
         ] {
             let text = String::from_utf8(generated(title.as_bytes(), &[])).unwrap();
             assert_eq!(text, expected, "{title:?}");

@@ -5,7 +5,7 @@ use std::ops::Range;
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 
 use crate::error::ReportError;
-use crate::letters::PositivePairs;
+use crate::letters::{self, PositivePairs};
 use crate::model::{QueryResult, ReportSetup, SubjectSource};
 use crate::names::{self, SubjectNames};
 use crate::number;
@@ -21,20 +21,26 @@ pub fn prologue(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     let parameters = program::xml_parameters(setup)?;
-    out.extend_from_slice(setup.xml_declaration());
+    out.extend_from_slice(setup.xml_encoding().declaration().as_bytes());
     out.extend_from_slice(
         b"\n<!DOCTYPE BlastOutput PUBLIC \"-//NCBI//NCBI BlastOutput/EN\" \
           \"http://www.ncbi.nlm.nih.gov/dtd/NCBI_BlastOutput.dtd\">\n<BlastOutput>\n",
     );
-    element(2, "BlastOutput_program", setup.program.as_bytes(), out)?;
-    element(2, "BlastOutput_version", setup.banner().as_bytes(), out)?;
-    element(2, "BlastOutput_reference", setup.citations.of_xml().citation().as_bytes(), out)?;
+    element(setup, 2, "BlastOutput_program", setup.program.as_bytes(), out)?;
+    element(setup, 2, "BlastOutput_version", setup.banner().as_bytes(), out)?;
+    element(
+        setup,
+        2,
+        "BlastOutput_reference",
+        setup.citations.of_xml().citation().as_bytes(),
+        out,
+    )?;
     let database = if setup.database.is_subject { &[][..] } else { &setup.database.label };
-    element(2, "BlastOutput_db", database, out)?;
+    element(setup, 2, "BlastOutput_db", database, out)?;
     query_elements(setup, "BlastOutput_query", first, out)?;
     out.extend_from_slice(b"  <BlastOutput_param>\n    <Parameters>\n");
     for (name, text) in parameters {
-        element(6, &format!("Parameters_{name}"), text.as_bytes(), out)?;
+        element(setup, 6, &format!("Parameters_{name}"), text.as_bytes(), out)?;
     }
     out.extend_from_slice(b"    </Parameters>\n  </BlastOutput_param>\n<BlastOutput_iterations>\n");
     Ok(())
@@ -46,8 +52,8 @@ fn query_elements(
     query: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    element(2, &format!("{prefix}-ID"), &names::xml_query_id(setup, query), out)?;
-    element(2, &format!("{prefix}-def"), &names::xml_query_definition(setup, query), out)?;
+    element(setup, 2, &format!("{prefix}-ID"), &names::xml_query_id(setup, query), out)?;
+    element(setup, 2, &format!("{prefix}-def"), &names::xml_query_definition(setup, query), out)?;
     value(2, &format!("{prefix}-len"), query.searched_length(), out);
     Ok(())
 }
@@ -79,9 +85,9 @@ pub fn subject_block(
     let (id, definition) = subject.hit_id_and_definition();
     out.extend_from_slice(b"<Hit>\n");
     value(2, "Hit_num", rank, out);
-    element(2, "Hit_id", &id, out)?;
-    element(2, "Hit_def", &definition, out)?;
-    element(2, "Hit_accession", &subject.hit_accession(), out)?;
+    element(setup, 2, "Hit_id", &id, out)?;
+    element(setup, 2, "Hit_def", &definition, out)?;
+    element(setup, 2, "Hit_accession", &subject.hit_accession(), out)?;
     value(2, "Hit_len", source.shown_length(hit.oid), out);
     out.extend_from_slice(b"  <Hit_hsps>\n");
     let positives = PositivePairs::for_xml(setup.params);
@@ -115,11 +121,13 @@ fn hsp(
     value(6, "Hsp_query-frame", query_position.frame.number(), out);
     value(6, "Hsp_hit-frame", subject_position.frame.number(), out);
     value(6, "Hsp_identity", pair.identities, out);
-    value(6, "Hsp_positive", pair.count_positives(positives), out);
+    let midline = pair.midline(positives);
+    value(6, "Hsp_positive", letters::count_positives(&midline), out);
     value(6, "Hsp_gaps", pair.gap_columns, out);
     value(6, "Hsp_align-len", pair.column_count(), out);
     match program::shows_masks_in_xml(setup.params) {
         true => element(
+            setup,
             6,
             "Hsp_qseq",
             &masked_query(
@@ -129,10 +137,10 @@ fn hsp(
             ),
             out,
         )?,
-        false => element(6, "Hsp_qseq", &pair.query_row, out)?,
+        false => element(setup, 6, "Hsp_qseq", &pair.query_row, out)?,
     }
-    element(6, "Hsp_hseq", &pair.subject_row, out)?;
-    element(6, "Hsp_midline", &pair.midline(positives), out)?;
+    element(setup, 6, "Hsp_hseq", &pair.subject_row, out)?;
+    element(setup, 6, "Hsp_midline", &midline, out)?;
     out.extend_from_slice(b"    </Hsp>\n");
     Ok(())
 }
@@ -201,7 +209,7 @@ pub fn query_footer(
     out.extend_from_slice(b"    </Statistics>\n  </Iteration_stat>\n");
     let message = query.xml_message();
     if !message.is_empty() {
-        element(2, "Iteration_message", &message, out)?;
+        element(setup, 2, "Iteration_message", &message, out)?;
     }
     out.extend_from_slice(b"</Iteration>\n");
     Ok(())
@@ -214,13 +222,14 @@ pub fn epilogue(out: &mut Vec<u8>) {
 
 /// Appends an element with text, on a line of its own.
 fn element(
+    setup: &ReportSetup,
     indent: usize,
     name: &str,
     content: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     start_tag(indent, name, out);
-    text::append_escaped_xml(content, out)?;
+    text::append_escaped_xml(content, setup.xml_encoding(), out)?;
     end_tag(name, out);
     Ok(())
 }

@@ -40,8 +40,8 @@ pub struct Release {
     pub filters_before_order: bool,
     /// Whether alignments have common ends only in the same frame of the subject.
     pub common_ends_have_frames: bool,
-    /// Start of the first line of XML.
-    pub xml_declaration: &'static str,
+    /// The encoding of XML.
+    pub xml_encoding: XmlEncoding,
     /// Whether the column `sstrand` shows strands of translated subjects.
     pub shows_translated_strands: bool,
     /// Whether the columns `sframe` and `frames` are 0 in a table without a column that needs the
@@ -49,7 +49,7 @@ pub struct Release {
     pub leaves_frames_unset: bool,
     /// Whether the column `qcovhsp` counts codons of a translated query, and not bases.
     pub hsp_coverage_counts_codons: bool,
-    /// Whether names of taxa are quoted in format 10.
+    /// Whether names of taxa are quoted in tables whose delimiter is a comma.
     pub quotes_taxa: bool,
     /// Whether a search ends if the subjects have no residues on average.
     pub refuses_short_subjects: bool,
@@ -124,6 +124,25 @@ pub struct LongestWords {
     pub psiblast: usize,
 }
 
+/// The encoding of XML.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum XmlEncoding {
+    /// UTF-8, which the document does not declare.
+    Utf8,
+    /// ASCII.
+    Ascii,
+}
+
+impl XmlEncoding {
+    /// Returns the first line of a document, without a line end.
+    pub fn declaration(self) -> &'static str {
+        match self {
+            XmlEncoding::Utf8 => "<?xml version=\"1.0\"?>",
+            XmlEncoding::Ascii => "<?xml version=\"1.0\" encoding=\"US-ASCII\"?>",
+        }
+    }
+}
+
 /// The error for a database that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingDatabase {
@@ -156,7 +175,7 @@ impl Release {
         filters_chains: false,
         filters_before_order: false,
         common_ends_have_frames: false,
-        xml_declaration: "<?xml version=\"1.0\"?>",
+        xml_encoding: XmlEncoding::Utf8,
         shows_translated_strands: false,
         leaves_frames_unset: false,
         hsp_coverage_counts_codons: false,
@@ -234,7 +253,7 @@ impl Release {
         pam250_gap_costs: (15, 2),
         filters_chains: true,
         common_ends_have_frames: true,
-        xml_declaration: "<?xml version=\"1.0\" encoding=\"US-ASCII\"?>",
+        xml_encoding: XmlEncoding::Ascii,
         hsp_coverage_counts_codons: true,
         quotes_taxa: true,
         keeps_titles: true,

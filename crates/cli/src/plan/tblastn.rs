@@ -170,7 +170,7 @@ impl TblastnOptions {
         search: &ProteinSearch<'_>,
     ) -> Result<SearchPlan, Error> {
         let found = &params;
-        protein::check_short_words(&self.common, true, (found.word_size, found.threshold))?;
+        protein::check_short_words(&self.common, false, (found.word_size, found.threshold))?;
         let rules = ReadingRules { program: SPEC.name, pseudocount: 0, needs_all: false };
         let start = pssm::read(file, &params.scoring, &rules)?;
         let length = start.pssm.query.len();

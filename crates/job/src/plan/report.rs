@@ -121,13 +121,10 @@ impl Report {
     pub fn options(&self, parse_deflines: bool, release: &Release) -> OutputOptions {
         let columns = |delimiter: &str| {
             let delimiter = self.delimiter.as_deref().unwrap_or(delimiter);
-            Columns::parse(&self.columns, delimiter.as_bytes())
+            let columns = Columns::parse(&self.columns, delimiter.as_bytes());
+            Columns { quotes_taxa: release.quotes_taxa && delimiter == ",", ..columns }
         };
-        let csv = |has_headings| Columns {
-            quotes_taxa: release.quotes_taxa,
-            has_headings,
-            ..columns(",")
-        };
+        let csv = |has_headings| Columns { has_headings, ..columns(",") };
         OutputOptions {
             format: match self.format {
                 Format::Pairwise => model::Format::Pairwise,

@@ -12,7 +12,7 @@ const INDENT: usize = 2;
 pub fn print_json_item(name: Option<&str>, value: &AsnValue, depth: usize, out: &mut Vec<u8>) {
     new_line(depth, out);
     if let Some(name) = name {
-        out.extend_from_slice(format!("\"{}\": ", json::member_name(name)).as_bytes());
+        json::append_member_name(name, out);
     }
     print_value(value, depth, out);
 }

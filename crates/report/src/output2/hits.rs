@@ -5,7 +5,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 
 use super::writer::Writer;
 use crate::error::ReportError;
-use crate::letters::PositivePairs;
+use crate::letters::{self, PositivePairs};
 use crate::model::{Output2, QueryResult, ReportSetup, SubjectSource};
 use crate::names::SubjectNames;
 use crate::number;
@@ -26,7 +26,12 @@ pub fn subject_block(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     let subject = SubjectNames::read(setup, source, hit.oid)?;
-    let mut writer = Writer::within(format.notation, format.depth_of_hits(), rank > 1, out);
+    let mut writer = Writer::within(
+        (format.notation, setup.xml_encoding()),
+        format.depth_of_hits(),
+        rank > 1,
+        out,
+    );
     writer.open_item("Hit");
     writer.value("num", rank);
     writer.open_list("description");
@@ -92,18 +97,25 @@ fn write_rows(
     positives: &PositivePairs,
     writer: &mut Writer,
 ) -> Result<(), ReportError> {
+    let midline = pair.midline(positives);
     if positives.are_reported() {
-        writer.value("positive", pair.count_positives(positives));
+        writer.value("positive", letters::count_positives(&midline));
     }
-    for (position, prefix) in [(&pair.positions.query, "query"), (&pair.positions.subject, "hit")] {
+    let names = [
+        ["query-from", "query-to", "query-strand", "query-frame"],
+        ["hit-from", "hit-to", "hit-strand", "hit-frame"],
+    ];
+    for (position, [start, end, strand, frame]) in
+        [&pair.positions.query, &pair.positions.subject].into_iter().zip(names)
+    {
         let [from, to] = position.xml_ends();
-        writer.value(&format!("{prefix}-from"), from);
-        writer.value(&format!("{prefix}-to"), to);
+        writer.value(start, from);
+        writer.value(end, to);
         match position.frame {
             Frame::Protein => {}
-            Frame::Strand(Strand::Plus) => writer.text(&format!("{prefix}-strand"), b"Plus")?,
-            Frame::Strand(Strand::Minus) => writer.text(&format!("{prefix}-strand"), b"Minus")?,
-            Frame::Codons(..) => writer.value(&format!("{prefix}-frame"), position.frame.number()),
+            Frame::Strand(Strand::Plus) => writer.text(strand, b"Plus")?,
+            Frame::Strand(Strand::Minus) => writer.text(strand, b"Minus")?,
+            Frame::Codons(..) => writer.value(frame, position.frame.number()),
         }
     }
     writer.value("align-len", pair.column_count());
@@ -111,5 +123,5 @@ fn write_rows(
     let masks = query.masks(alignment.context, pair.positions.query.frame);
     writer.text("qseq", &masked_query(&masks, pair, |letter| letter.to_ascii_lowercase()))?;
     writer.text("hseq", &pair.subject_row)?;
-    writer.text("midline", &pair.midline(positives))
+    writer.text("midline", &midline)
 }

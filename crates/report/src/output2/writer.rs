@@ -4,7 +4,10 @@
 //! A library that writes JSON or XML would not give these bytes: each value is on a line of its
 //! own, and an empty list takes one line in XML but two in JSON.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
+use std::io::Write;
+
+use fleetblast_stats::release::XmlEncoding;
 
 use crate::error::ReportError;
 use crate::json;
@@ -36,6 +39,7 @@ impl Notation {
 #[derive(Debug)]
 pub struct Writer<'o> {
     notation: Notation,
+    encoding: XmlEncoding,
     /// Depth of the next member or item.
     depth: usize,
     /// Whether the object or the list has one already.
@@ -47,12 +51,12 @@ impl<'o> Writer<'o> {
     /// Continues within an object or a list whose members have this depth. `has_previous` states
     /// whether it has one already.
     pub fn within(
-        notation: Notation,
+        (notation, encoding): (Notation, XmlEncoding),
         depth: usize,
         has_previous: bool,
         out: &'o mut Vec<u8>,
     ) -> Writer<'o> {
-        Writer { notation, depth, has_previous, out }
+        Writer { notation, encoding, depth, has_previous, out }
     }
 
     /// Ends the object of a query, which may be a document.
@@ -124,11 +128,13 @@ impl<'o> Writer<'o> {
     /// Writes a member with a number, or anything that needs no escape.
     pub fn value(&mut self, name: &str, value: impl Display) {
         self.begin_line();
-        let text = match self.notation {
-            Notation::Json => format!("\"{}\": {value}", json::member_name(name)),
-            Notation::Xml => format!("<{name}>{value}</{name}>"),
-        };
-        self.out.extend_from_slice(text.as_bytes());
+        match self.notation {
+            Notation::Json => {
+                json::append_member_name(name, self.out);
+                self.append(format_args!("{value}"));
+            }
+            Notation::Xml => self.append(format_args!("<{name}>{value}</{name}>")),
+        }
     }
 
     /// Writes a member with a text.
@@ -139,7 +145,7 @@ impl<'o> Writer<'o> {
         self.begin_line();
         match self.notation {
             Notation::Json => {
-                self.out.extend_from_slice(format!("\"{}\": ", json::member_name(name)).as_bytes());
+                json::append_member_name(name, self.out);
                 json::append_string(text, self.out);
             }
             Notation::Xml => self.element(name, text)?,
@@ -171,6 +177,10 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
+    fn append(&mut self, text: fmt::Arguments) {
+        self.out.write_fmt(text).expect("writing to memory cannot fail");
+    }
+
     /// Begins the line of a member or of an item.
     fn begin_line(&mut self) {
         if self.has_previous && self.notation == Notation::Json {
@@ -188,7 +198,8 @@ impl<'o> Writer<'o> {
     /// Begins a JSON object or list as a member.
     fn begin_member(&mut self, name: &str, bracket: &str) {
         self.begin_line();
-        self.enter(&format!("\"{}\": {bracket}", json::member_name(name)));
+        json::append_member_name(name, self.out);
+        self.enter(bracket);
     }
 
     /// Appends text that begins an object or a list.
@@ -209,7 +220,8 @@ impl<'o> Writer<'o> {
     /// Begins an XML element that has elements.
     fn tag(&mut self, name: &str) {
         self.begin_line();
-        self.enter(&format!("<{name}>"));
+        self.append(format_args!("<{name}>"));
+        self.enter("");
     }
 
     /// Ends an XML element that may have elements.
@@ -218,15 +230,15 @@ impl<'o> Writer<'o> {
         if self.has_previous {
             self.new_line();
         }
-        self.out.extend_from_slice(format!("</{name}>").as_bytes());
+        self.append(format_args!("</{name}>"));
         self.has_previous = true;
     }
 
     /// Appends an XML element with a text.
     fn element(&mut self, name: &str, text: &[u8]) -> Result<(), ReportError> {
-        self.out.extend_from_slice(format!("<{name}>").as_bytes());
-        text::append_escaped_xml(text, self.out)?;
-        self.out.extend_from_slice(format!("</{name}>").as_bytes());
+        self.append(format_args!("<{name}>"));
+        text::append_escaped_xml(text, self.encoding, self.out)?;
+        self.append(format_args!("</{name}>"));
         Ok(())
     }
 }
@@ -238,7 +250,7 @@ mod tests {
     #[test]
     fn json_has_commas_underscores_and_escapes() {
         let mut out = Vec::new();
-        let mut writer = Writer::within(Notation::Json, 2, false, &mut out);
+        let mut writer = Writer::within((Notation::Json, XmlEncoding::Utf8), 2, false, &mut out);
         writer.open("search-target", "Target");
         writer.texts("subjects", &[b"a \"b\" \\".to_vec(), b"\n<".to_vec()]).expect("texts");
         writer.close("search-target", "Target");
@@ -279,7 +291,7 @@ mod tests {
     #[test]
     fn xml_has_an_element_for_each_type() {
         let mut out = Vec::new();
-        let mut writer = Writer::within(Notation::Xml, 1, false, &mut out);
+        let mut writer = Writer::within((Notation::Xml, XmlEncoding::Utf8), 1, false, &mut out);
         writer.open("search-target", "Target");
         writer.texts("subjects", &[b"a \"b\"".to_vec(), b"\n<".to_vec()]).expect("a text");
         writer.close("search-target", "Target");

@@ -1,11 +1,26 @@
 //! Decodes HTML entities in titles.
+//!
+//! A library would decode other names: BLAST+ knows those of HTML 4, whose angle brackets are other
+//! characters than those of HTML 5, and some of HTML 5 (`s_HtmlEntities`, ncbistr.cpp).
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// The numbers of characters by the names of their entities.
+static NAMED: LazyLock<HashMap<&'static [u8], u32>> = LazyLock::new(|| {
+    let entity = |line: &'static str| {
+        let (name, number) = line.split_once('\t').expect("two columns");
+        (name.as_bytes(), number.parse().expect("a number"))
+    };
+    include_str!("entities.tsv").lines().map(entity).collect()
+});
 
 /// Maximal number of digits of a numbered entity that BLAST+ decodes.
 const MOST_DIGITS: usize = 15;
 /// Maximal length of the name of an entity: `#x` and the digits.
 const LONGEST_NAME: usize = 2 + MOST_DIGITS;
 
-/// Decodes HTML entities: the five that XML has, and numbered ones.
+/// Decodes HTML entities, named and numbered ones.
 pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -33,14 +48,9 @@ pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
 /// an entity. `name` is the text between `&` and `;`.
 fn entity(name: &[u8]) -> Option<u32> {
     match name {
-        b"lt" => Some('<'.into()),
-        b"gt" => Some('>'.into()),
-        b"amp" => Some('&'.into()),
-        b"quot" => Some('"'.into()),
-        b"apos" => Some('\''.into()),
         [b'#', b'x' | b'X', hex @ ..] => number(hex, 16),
         [b'#', digits @ ..] => number(digits, 10),
-        _ => None,
+        name => NAMED.get(name).copied(),
     }
 }
 

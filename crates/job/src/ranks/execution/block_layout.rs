@@ -11,21 +11,11 @@ use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, SamHeader};
 use fleetblast_report::table::DescriptionRow;
 
-use super::questions::{self, Answers, FormattedPiece, HitsByPartition};
+use super::formatting::PrintedHits;
+use super::questions::{self, Answers, FormattedPiece};
 use crate::error::Error;
 use crate::ranks::job::{PreparedBlock, RankJob};
 use crate::reports::{self, report_failure};
-
-/// Hits of each query of a block, for printing.
-pub struct PrintedHits {
-    /// The final hits of each query.
-    pub hits: Vec<Vec<SubjectHit>>,
-    /// For each query, indexes into its list of hits, in the order of printing.
-    pub orders: Vec<Vec<usize>>,
-    /// For each query, the rows of the description table, one for each hit. `None` if they are not
-    /// known yet.
-    pub rows: Option<Vec<Vec<DescriptionRow>>>,
-}
 
 /// The layout of a block's output.
 #[derive(Default)]
@@ -43,7 +33,7 @@ pub struct BlockLayout {
 }
 
 impl BlockLayout {
-    /// Lays out a block. `answers` are the answers to the last questions, about `asked_hits`.
+    /// Lays out a block. `answers` are the answers to the questions about `printed`.
     ///
     /// # Errors
     /// The answers do not match the questions, or rows cannot be written.
@@ -52,14 +42,13 @@ impl BlockLayout {
         place: (BlockId, PassId),
         block: &PreparedBlock,
         printed: PrintedHits,
-        asked_hits: &HitsByPartition,
         answers: Answers,
     ) -> Result<Self, Error> {
         match &job.report.output.format {
             Format::Sam(options) => {
-                BlockLayout::from_lines((job, options), place, &printed.hits, asked_hits, answers)
+                BlockLayout::from_lines((job, options), place, &printed, answers)
             }
-            _ => BlockLayout::from_subjects(job, place, block, printed, asked_hits, answers),
+            _ => BlockLayout::from_subjects(job, place, block, printed, answers),
         }
     }
 
@@ -84,8 +73,7 @@ impl BlockLayout {
     fn from_lines(
         (job, options): (&RankJob, &SamOptions),
         (id, pass): (BlockId, PassId),
-        hits: &[Vec<SubjectHit>],
-        asked_hits: &HitsByPartition,
+        PrintedHits { hits, asked_hits, .. }: &PrintedHits,
         mut answers: Answers,
     ) -> Result<Self, Error> {
         let mut layout = BlockLayout::default();
@@ -111,18 +99,12 @@ impl BlockLayout {
         job: &RankJob,
         (id, pass): (BlockId, PassId),
         block: &PreparedBlock,
-        PrintedHits { hits, orders, rows: known }: PrintedHits,
-        asked_hits: &HitsByPartition,
+        mut printed: PrintedHits,
         mut answers: Answers,
     ) -> Result<Self, Error> {
-        let pieces = questions::take_pieces(id, asked_hits, &hits, &mut answers)?;
-        let rows = match known {
-            Some(rows) => rows,
-            None if pieces::has_description_table(&job.report) => {
-                questions::take_description_rows(id, asked_hits, &hits, &mut answers)?
-            }
-            None => vec![Vec::new(); hits.len()],
-        };
+        let pieces = printed.take_pieces(id, &mut answers)?;
+        let rows = printed.take_rows(job, id, &mut answers)?;
+        let PrintedHits { hits, orders, .. } = printed;
         let queries = Vec::with_capacity(hits.len());
         let mut layout = BlockLayout { queries, ..BlockLayout::default() };
         let mut results: Vec<_> = hits

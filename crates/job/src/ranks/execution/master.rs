@@ -2,26 +2,24 @@
 //! report, and lays out the output of blocks.
 
 use std::collections::HashMap;
+use std::mem::take;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
-use fleetblast_engine::lists::{HitLists, Merger, WorstKeptHits};
-use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
+use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{MasterOutcome, MasterWork};
-use fleetblast_report::pieces;
-use fleetblast_report::table::DescriptionRow;
 
 use super::MasterExecutor;
 use super::block_encoder::{BlockEncoder, BlockToEncode};
-use super::block_layout::{BlockLayout, PrintedHits};
-use super::joined_hits::JoinedHits;
+use super::block_layout::BlockLayout;
+use super::formatting::{AfterStage, FormattingStage, PrintedHits};
 use super::master_pieces::MasterPieces;
+use super::merging::MergedLists;
 use super::questions::{
-    HitPosition, HitsByPartition, decode_answers, encode_alignment_question, encode_questions,
-    encode_sending_question, group_by_partition, inconsistent_ranks, invert_order, reported_hit,
-    select_final_hits, sorts_hits_by_description, take_alignments, take_candidates,
-    take_description_rows,
+    Answers, HitsByPartition, Questions, decode_answers, encode_alignment_question,
+    encode_sending_question, group_by_partition, inconsistent_ranks, select_final_hits,
+    take_alignments, take_candidates,
 };
 use super::report_register::ReportRegister;
 use super::shared::lock;
@@ -29,7 +27,7 @@ use crate::error::Error;
 use crate::metadata::SearchCapacity;
 use crate::queries::QueryRecord;
 use crate::ranks::job::{PreparedBlock, RankJob};
-use crate::ranks::wire::{Bytes, ExtensionStatistics, Question, Verification, decode, encode};
+use crate::ranks::wire::{Bytes, Verification, decode, encode};
 use crate::threads::pool;
 use crate::trace::Recorder;
 
@@ -51,8 +49,6 @@ pub struct SearchMaster<'a> {
 /// A block that is being searched or reported.
 struct MergingBlock {
     block: PreparedBlock,
-    merger: Merger,
-    cut: WorstKeptHits,
     stage: MergeStage,
     /// Number of reported queries. These are all queries, unless BLAST+ stops its search before.
     reported: usize,
@@ -63,23 +59,23 @@ struct MergingBlock {
 /// The stage of a block, with the data that its next stage needs.
 enum MergeStage {
     /// Tasks are being searched.
-    Search(HitLists),
+    Search(MergedLists),
     /// Workers align the hits that were chosen for the traceback.
     Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition, since: Instant },
-    /// Workers send the alignments of hits that are joined to others.
-    Join(JoinedHits),
-    /// Workers create the rows of the description table.
-    Describe { hits: Vec<Vec<SubjectHit>>, asked_hits: HitsByPartition },
-    /// Workers format the final hits.
-    Format { printed: PrintedHits, asked_hits: HitsByPartition },
+    /// Workers make the parts of the report.
+    Report(FormattingStage),
     /// Workers send all alignments of the final hits, because the master writes metadata.
-    Send {
-        hits: Vec<Vec<SubjectHit>>,
-        overflowed: Vec<bool>,
-        asked_hits: HitsByPartition,
-        /// Time that the workers took for the alignments.
-        traceback: Duration,
-    },
+    Send(SentHits),
+}
+
+/// Final hits whose alignments go into metadata.
+struct SentHits {
+    hits: Vec<Vec<SubjectHit>>,
+    /// For each query, whether more of its subjects were aligned than its hit list holds.
+    overflowed: Vec<bool>,
+    asked_hits: HitsByPartition,
+    /// Time that the workers took for the alignments.
+    traceback: Duration,
 }
 
 impl<'a> SearchMaster<'a> {
@@ -105,12 +101,10 @@ impl<'a> SearchMaster<'a> {
         let queries = self.pool.install(|| job.prepare(queries))?;
         // The master decodes the same bytes as the workers, so that no rank can have other queries.
         let prepared = job.decode_block(&queries)?;
-        let merger = job.engine.merger(&prepared.grouping);
-        let stage = MergeStage::Search(merger.empty_lists());
+        let stage = MergeStage::search(job, &prepared);
         let repeatable = job.verifies_blocks().then(|| queries.clone());
-        let (reported, cut) = (prepared.prepared.len(), WorstKeptHits::default());
-        let merging_block =
-            MergingBlock { block: prepared, merger, cut, stage, reported, repeatable };
+        let reported = prepared.prepared.len();
+        let merging_block = MergingBlock { block: prepared, stage, reported, repeatable };
         self.blocks.insert(block, merging_block);
         // A pass with wrong batches leaves no data, so all passes of a block have one number.
         Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
@@ -120,35 +114,22 @@ impl<'a> SearchMaster<'a> {
         self.blocks.get_mut(&block).ok_or_else(|| inconsistent_ranks(block))
     }
 
+    /// Returns the merged lists of a block whose tasks are being searched.
+    fn merged_lists(&mut self, block: BlockId) -> Result<&mut MergedLists, Error> {
+        match &mut self.merging_block(block)?.stage {
+            MergeStage::Search(lists) => Ok(lists),
+            _ => Err(inconsistent_ranks(block)),
+        }
+    }
+
     fn absorb(&mut self, block: BlockId, hits: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
-        let part: HitLists = decode(hits)?;
-        let merging_block = self.merging_block(block)?;
-        let MergeStage::Search(lists) = &mut merging_block.stage else {
-            return Err(inconsistent_ranks(block));
-        };
-        if !merging_block.merger.has_list_for_each_chunk(&part) {
-            return Err(inconsistent_ranks(block));
-        }
-        merging_block.merger.absorb(lists, part);
-        let cut = merging_block.merger.cut(lists);
-        if cut == merging_block.cut {
-            return Ok(MasterOutcome::Absorbed { cut: None });
-        }
-        merging_block.cut = cut;
-        Ok(MasterOutcome::Absorbed { cut: Some(encode(&merging_block.cut)?) })
+        let cut = self.merged_lists(block)?.absorb(block, hits)?;
+        Ok(MasterOutcome::Absorbed { cut })
     }
 
     /// Sends the statistics of a pass to the supermaster, which verifies its batches.
     fn send_statistics(&mut self, block: BlockId) -> Result<MasterOutcome<Bytes>, Error> {
-        let merging_block = self.merging_block(block)?;
-        let MergeStage::Search(lists) = &merging_block.stage else {
-            return Err(inconsistent_ranks(block));
-        };
-        let extensions = merging_block.merger.extensions(lists);
-        let found = encode(&ExtensionStatistics {
-            extensions,
-            reached_unknown_letters: lists.reached_unknown_letters,
-        })?;
+        let found = encode(&self.merged_lists(block)?.statistics())?;
         Ok(MasterOutcome::Verify { found })
     }
 
@@ -172,9 +153,7 @@ impl<'a> SearchMaster<'a> {
         let known = merging_block.repeatable.as_ref().ok_or_else(|| inconsistent_ranks(block))?;
         let queries = job.regroup(known, batch_grouping)?;
         merging_block.block = job.decode_block(&queries)?;
-        merging_block.merger = job.engine.merger(&merging_block.block.grouping);
-        merging_block.cut = WorstKeptHits::default();
-        merging_block.stage = MergeStage::Search(merging_block.merger.empty_lists());
+        merging_block.stage = MergeStage::search(job, &merging_block.block);
         Ok(MasterOutcome::NextPass { queries })
     }
 
@@ -189,7 +168,7 @@ impl<'a> SearchMaster<'a> {
         let job = self.job;
         let next = match merging_block.stage {
             MergeStage::Search(lists) => {
-                let mut chosen = merging_block.merger.select_for_traceback(lists);
+                let mut chosen = lists.select_for_traceback();
                 chosen.iter_mut().skip(merging_block.reported).for_each(Vec::clear);
                 let asked_hits = group_by_partition(job, &chosen, |hit| hit.oid);
                 MergeStage::Align { chosen, asked_hits, since: Instant::now() }
@@ -201,64 +180,24 @@ impl<'a> SearchMaster<'a> {
                     select_final_hits(job, &merging_block.block, &chosen, candidates);
                 if job.plan.metadata.is_some() {
                     let asked_hits = group_by_partition(job, &hits, |hit| hit.oid);
-                    MergeStage::Send { hits, overflowed, asked_hits, traceback }
+                    MergeStage::Send(SentHits { hits, overflowed, asked_hits, traceback })
                 } else {
-                    MergeStage::Join(JoinedHits::new(job, hits)?)
+                    MergeStage::Report(FormattingStage::new(job, hits)?)
                 }
             }
-            MergeStage::Join(joined) => {
-                let later =
-                    take_alignments(block, &joined.asked_hits, &joined.later, &mut answers)?;
-                MergeStage::print(job, joined.with_alignments(later))
+            MergeStage::Send(sent) => {
+                let searched = (&merging_block.block, merging_block.reported);
+                let layout = self.encode(block, searched, sent, &mut answers)?;
+                return Ok(self.keep_layout(block, layout));
             }
-            MergeStage::Describe { hits, asked_hits } => {
-                let rows = take_description_rows(block, &asked_hits, &hits, &mut answers)?;
-                let order =
-                    |rows: &Vec<DescriptionRow>| pieces::subject_print_order(&job.report, rows);
-                let orders = rows.iter().map(order).collect();
-                MergeStage::Format {
-                    printed: PrintedHits { hits, orders, rows: Some(rows) },
-                    asked_hits,
+            MergeStage::Report(stage) => match stage.advance(job, block, &mut answers)? {
+                AfterStage::Stage(stage) => MergeStage::Report(stage),
+                AfterStage::Formatted(printed) => {
+                    let searched = (&merging_block.block, merging_block.reported);
+                    let layout = self.lay_out((block, pass), searched, printed, answers)?;
+                    return Ok(self.keep_layout(block, layout));
                 }
-            }
-            MergeStage::Send { hits, mut overflowed, asked_hits, traceback } => {
-                let mut hits = take_alignments(block, &asked_hits, &hits, &mut answers)?;
-                hits.truncate(merging_block.reported);
-                overflowed.truncate(merging_block.reported);
-                let (hits, overflowed) = (&hits[..], &overflowed[..]);
-                let to_encode = BlockToEncode {
-                    id: block,
-                    queries: &merging_block.block,
-                    hits,
-                    overflowed,
-                    traceback,
-                };
-                let encoder = self.encoder.as_mut().ok_or_else(|| inconsistent_ranks(block))?;
-                let record = self.pool.install(|| encoder.encode(&to_encode))?;
-                let layout = BlockLayout::from_bytes(record);
-                self.pieces.keep(block, layout.pieces);
-                return Ok(MasterOutcome::Layout(layout.extents));
-            }
-            MergeStage::Format { printed, asked_hits } => {
-                let mut printed = printed;
-                // Queries that are not searched must not be reported as queries without hits.
-                printed.hits.truncate(merging_block.reported);
-                let place = (block, pass);
-                let layout = BlockLayout::new(
-                    job,
-                    place,
-                    &merging_block.block,
-                    printed,
-                    &asked_hits,
-                    answers,
-                )?;
-                if let Some(register) = &self.register {
-                    let names = merging_block.block.records.iter().map(QueryRecord::names);
-                    lock(register).write_names(block, names.zip(layout.queries))?;
-                }
-                self.pieces.keep(block, layout.pieces);
-                return Ok(MasterOutcome::Layout(layout.extents));
-            }
+            },
         };
         merging_block.stage = next;
         let questions = merging_block.stage.questions(job)?;
@@ -268,6 +207,44 @@ impl<'a> SearchMaster<'a> {
             true => self.next_stage((block, pass), &[]),
             false => Ok(MasterOutcome::Ask(questions)),
         }
+    }
+
+    /// Encodes the hits of the first `reported` queries of a block as metadata.
+    fn encode(
+        &mut self,
+        id: BlockId,
+        (queries, reported): (&PreparedBlock, usize),
+        sent: SentHits,
+        answers: &mut Answers,
+    ) -> Result<BlockLayout, Error> {
+        let hits = take_alignments(id, &sent.asked_hits, &sent.hits, answers)?;
+        let (hits, overflowed) = (&hits[..reported], &sent.overflowed[..reported]);
+        let to_encode = BlockToEncode { id, queries, hits, overflowed, traceback: sent.traceback };
+        let encoder = self.encoder.as_mut().ok_or_else(|| inconsistent_ranks(id))?;
+        Ok(BlockLayout::from_bytes(self.pool.install(|| encoder.encode(&to_encode))?))
+    }
+
+    /// Lays out the report of the first `reported` queries of a block.
+    fn lay_out(
+        &self,
+        place: (BlockId, PassId),
+        (queries, reported): (&PreparedBlock, usize),
+        mut printed: PrintedHits,
+        answers: Answers,
+    ) -> Result<BlockLayout, Error> {
+        // Queries that are not searched must not be reported as queries without hits.
+        printed.hits.truncate(reported);
+        let mut layout = BlockLayout::new(self.job, place, queries, printed, answers)?;
+        if let Some(register) = &self.register {
+            let names = queries.records.iter().map(QueryRecord::names);
+            lock(register).write_names(place.0, names.zip(take(&mut layout.queries)))?;
+        }
+        Ok(layout)
+    }
+
+    fn keep_layout(&mut self, block: BlockId, layout: BlockLayout) -> MasterOutcome<Bytes> {
+        self.pieces.keep(block, layout.pieces);
+        MasterOutcome::Layout(layout.extents)
     }
 }
 
@@ -295,45 +272,20 @@ impl MasterExecutor for SearchMaster<'_> {
 }
 
 impl MergeStage {
-    /// Returns the first stage in which workers make parts of the report from the final hits.
-    fn print(job: &RankJob, hits: Vec<Vec<SubjectHit>>) -> MergeStage {
-        let asked_hits = group_by_partition(job, &hits, |hit| hit.oid);
-        if pieces::has_description_table(&job.report) && sorts_hits_by_description(job) {
-            return MergeStage::Describe { hits, asked_hits };
-        }
-        let orders = hits.iter().map(|hits| (0..hits.len()).collect()).collect();
-        MergeStage::Format { printed: PrintedHits { hits, orders, rows: None }, asked_hits }
+    /// Returns the stage of a block whose tasks are being searched.
+    fn search(job: &RankJob, block: &PreparedBlock) -> MergeStage {
+        MergeStage::Search(MergedLists::new(job.engine.merger(&block.grouping)))
     }
 
     /// Encodes the questions of this stage.
-    fn questions(&self, job: &RankJob) -> Result<Vec<(PartitionId, Bytes)>, Error> {
+    fn questions(&self, job: &RankJob) -> Result<Questions, Error> {
         match self {
             MergeStage::Search(_) => Ok(Vec::new()),
             MergeStage::Align { chosen, asked_hits, .. } => {
                 encode_alignment_question(asked_hits, chosen)
             }
-            MergeStage::Describe { hits, asked_hits } => encode_questions(asked_hits, |places| {
-                let wanted =
-                    |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
-                Question::Describe(places.iter().map(wanted).collect())
-            }),
-            MergeStage::Join(joined) => encode_sending_question(&joined.asked_hits, &joined.later),
-            MergeStage::Send { hits, asked_hits, .. } => encode_sending_question(asked_hits, hits),
-            MergeStage::Format { printed: PrintedHits { hits, orders, rows }, asked_hits } => {
-                let ranks: Vec<Vec<usize>> =
-                    orders.iter().map(|order| invert_order(order)).collect();
-                let wants_description_rows =
-                    pieces::has_description_table(&job.report) && rows.is_none();
-                encode_questions(asked_hits, |places| {
-                    let wanted = |&(query, at): &HitPosition| {
-                        reported_hit(&hits[query], query, at, ranks[query][at] + 1)
-                    };
-                    Question::Format {
-                        chosen: places.iter().map(wanted).collect(),
-                        wants_description_rows,
-                    }
-                })
-            }
+            MergeStage::Send(sent) => encode_sending_question(&sent.asked_hits, &sent.hits),
+            MergeStage::Report(stage) => stage.questions(job),
         }
     }
 }

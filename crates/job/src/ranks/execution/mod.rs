@@ -13,12 +13,14 @@ use crate::trace::{Loaded, Span};
 
 mod block_encoder;
 mod block_layout;
+mod formatting;
 pub mod iterated;
 mod iteration_log;
 mod joined_hits;
 pub mod lanes;
 pub mod master;
 mod master_pieces;
+mod merging;
 pub mod piece_store;
 mod prediction;
 mod query_stream;

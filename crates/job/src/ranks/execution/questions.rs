@@ -16,6 +16,8 @@ use crate::ranks::wire::{
     AlignedLetters, Answer, Bytes, HitToAlign, Question, ReportedHit, SamLine, decode, encode,
 };
 
+/// An encoded question to each partition.
+pub type Questions = Vec<(PartitionId, Bytes)>;
 /// The answers to one round of questions, by partition.
 pub type Answers = BTreeMap<PartitionId, Answer>;
 /// For each partition, the hits that a question is about, in the order of the answer.
@@ -81,7 +83,7 @@ pub fn decode_answers(replies: &[Bytes]) -> Result<Answers, Error> {
 pub fn encode_questions(
     asked_hits: &HitsByPartition,
     question: impl Fn(&[HitPosition]) -> Question,
-) -> Result<Vec<(PartitionId, Bytes)>, Error> {
+) -> Result<Questions, Error> {
     let encode =
         |(&partition, places): (_, &Vec<HitPosition>)| Ok((partition, encode(&question(places))?));
     asked_hits.iter().map(encode).collect()
@@ -94,7 +96,7 @@ pub fn encode_questions(
 pub fn encode_sending_question(
     asked_hits: &HitsByPartition,
     hits: &[Vec<SubjectHit>],
-) -> Result<Vec<(PartitionId, Bytes)>, Error> {
+) -> Result<Questions, Error> {
     encode_questions(asked_hits, |places| {
         let wanted = |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
         Question::SendAlignments(places.iter().map(wanted).collect())
@@ -108,7 +110,7 @@ pub fn encode_sending_question(
 pub fn encode_alignment_question(
     asked_hits: &HitsByPartition,
     chosen: &[Vec<PrelimHit>],
-) -> Result<Vec<(PartitionId, Bytes)>, Error> {
+) -> Result<Questions, Error> {
     encode_questions(asked_hits, |places| {
         let wanted = |&(query, at): &HitPosition| HitToAlign {
             query: query as u32,

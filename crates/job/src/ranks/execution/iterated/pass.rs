@@ -3,53 +3,43 @@
 use std::mem::take;
 
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
-use fleetblast_engine::lists::{HitLists, Merger, WorstKeptHits};
 use fleetblast_engine::query::Query;
-use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
-use fleetblast_report::pieces;
-use fleetblast_report::table::DescriptionRow;
+use fleetblast_fleet::ids::{BlockId, PassId};
 use rayon::prelude::*;
 
-use super::super::joined_hits::JoinedHits;
+use super::super::formatting::{AfterStage, FormattingStage, PrintedHits};
+use super::super::merging::MergedLists;
 use super::super::questions::{
-    Answers, HitPosition, HitsByPartition, encode_alignment_question, encode_questions,
-    encode_sending_question, group_by_partition, inconsistent_ranks, invert_order, reported_hit,
-    select_final_hits, sorts_hits_by_description, take_aligned_letters, take_alignments,
-    take_candidates, take_description_rows,
+    Answers, HitPosition, HitsByPartition, Questions, encode_alignment_question, encode_questions,
+    encode_sending_question, group_by_partition, inconsistent_ranks, reported_hit,
+    select_final_hits, take_aligned_letters, take_alignments, take_candidates,
 };
 use super::block::{IteratedBlock, TrackedQuery};
 use super::report::{PrintedSubjects, report};
 use crate::error::Error;
 use crate::iteration::{IterationRules, ReportedIteration};
 use crate::queries::QueryRecord;
-use crate::ranks::execution::questions;
 use crate::ranks::job::{PreparedBlock, RankJob};
-use crate::ranks::wire::{AlignedLetters, Bytes, Question, decode, encode};
+use crate::ranks::wire::{AlignedLetters, Bytes, Question};
 
 /// A pass of a block of psiblast.
 pub struct IterationPass {
     /// Numbers of the queries that are searched in this pass.
     active: Vec<usize>,
     block: PreparedBlock,
-    merger: Merger,
-    cut: WorstKeptHits,
     stage: PassStage,
 }
 
 /// The stage of a pass, with the data that its next stage needs.
 enum PassStage {
     /// Tasks are being searched.
-    Search(HitLists),
+    Search(MergedLists),
     /// Workers align the hits that were chosen for the traceback.
     Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition },
     /// Workers send the aligned letters of subjects, from which the master makes PSSMs.
     AlignedLetters { found: PassHits, included: MatrixHits, asked_hits: HitsByPartition },
-    /// Workers send the alignments of hits that are joined to others.
-    Join { searched: Vec<ReportedIteration>, joined: JoinedHits },
-    /// Workers create the rows of the description table.
-    Describe { found: PassHits, asked_hits: HitsByPartition },
-    /// Workers format the hits.
-    Format { found: PassHits, order: PrintOrder, asked_hits: HitsByPartition },
+    /// Workers make the parts of the reports.
+    Report { searched: Vec<ReportedIteration>, stage: FormattingStage },
     /// Workers send all alignments: the master formats searches with a pattern, or the I/O site
     /// makes the report.
     Send { found: PassHits, asked_hits: HitsByPartition },
@@ -70,18 +60,6 @@ struct MatrixHits {
     /// For each query, the subjects with the alignments that go into its PSSM.
     hits: Vec<Vec<SubjectHit>>,
 }
-
-/// The order in which the subjects of each query are printed.
-struct PrintOrder {
-    /// For each query, indexes into its list of hits, in the order of printing.
-    orders: Vec<Vec<usize>>,
-    /// For each query, the rows of the description table, one for each hit. `None` if they are not
-    /// known yet.
-    rows: Option<Vec<Vec<DescriptionRow>>>,
-}
-
-/// An encoded question to each partition.
-pub type Questions = Vec<(PartitionId, Bytes)>;
 
 impl IterationPass {
     /// Creates the next pass, with all queries that have a further iteration. Also returns the
@@ -106,9 +84,8 @@ impl IterationPass {
     }
 
     fn from_block(job: &RankJob, block: PreparedBlock, active: Vec<usize>) -> Self {
-        let merger = job.engine_for(&block).merger(&block.grouping);
-        let stage = PassStage::Search(merger.empty_lists());
-        IterationPass { active, block, merger, cut: WorstKeptHits::default(), stage }
+        let lists = MergedLists::new(job.engine_for(&block).merger(&block.grouping));
+        IterationPass { active, block, stage: PassStage::Search(lists) }
     }
 
     /// Merges the hits of a partition. Returns the new cut, below which hits cannot be chosen, if
@@ -117,18 +94,10 @@ impl IterationPass {
     /// # Errors
     /// The lists belong to other queries.
     pub fn absorb(&mut self, id: BlockId, hits: &Bytes) -> Result<Option<Bytes>, Error> {
-        let part: HitLists = decode(hits)?;
-        let PassStage::Search(lists) = &mut self.stage else { return Err(inconsistent_ranks(id)) };
-        if !self.merger.has_list_for_each_chunk(&part) {
-            return Err(inconsistent_ranks(id));
+        match &mut self.stage {
+            PassStage::Search(lists) => lists.absorb(id, hits),
+            _ => Err(inconsistent_ranks(id)),
         }
-        self.merger.absorb(lists, part);
-        let cut = self.merger.cut(lists);
-        if cut == self.cut {
-            return Ok(None);
-        }
-        self.cut = cut;
-        encode(&self.cut).map(Some)
     }
 
     /// Goes to the next stage, when all is searched or all answers have arrived. Returns the pass
@@ -147,7 +116,7 @@ impl IterationPass {
     ) -> Result<Option<(Self, Questions)>, Error> {
         let stage = match self.stage {
             PassStage::Search(lists) => {
-                let chosen = self.merger.select_for_traceback(lists);
+                let chosen = lists.select_for_traceback();
                 let asked_hits = group_by_partition(job, &chosen, |hit| hit.oid);
                 PassStage::Align { chosen, asked_hits }
             }
@@ -167,63 +136,23 @@ impl IterationPass {
                     PassStage::Send { found, asked_hits }
                 } else {
                     let PassHits { searched, shown } = found;
-                    PassStage::Join { searched, joined: JoinedHits::new(job, shown)? }
+                    PassStage::Report { searched, stage: FormattingStage::new(job, shown)? }
                 }
             }
-            PassStage::Join { mut searched, joined } => {
-                let later = take_alignments(id, &joined.asked_hits, &joined.later, answers)?;
-                let shown = joined.with_alignments(later);
-                for (search, shown) in searched.iter_mut().zip(&shown) {
-                    // Without a pattern there is one part.
-                    search.parts.iter_mut().for_each(|part| part.count = shown.len());
+            PassStage::Report { searched, stage } => match stage.advance(job, id, answers)? {
+                AfterStage::Stage(stage) => PassStage::Report { searched, stage },
+                AfterStage::Formatted(printed) => {
+                    let (found, printed) = take_printed(job, id, searched, printed, answers)?;
+                    let queries = iterated.queries_mut(&self.active);
+                    report((job, rules, number), queries, found.into_searches(), printed)?;
+                    return Ok(None);
                 }
-                PassStage::print(job, PassHits { searched, shown })
-            }
-            PassStage::Describe { found, asked_hits } => {
-                let rows = take_description_rows(id, &asked_hits, &found.shown, answers)?;
-                let order =
-                    |rows: &Vec<DescriptionRow>| pieces::subject_print_order(&job.report, rows);
-                let orders = rows.iter().map(order).collect();
-                PassStage::Format {
-                    found,
-                    order: PrintOrder { orders, rows: Some(rows) },
-                    asked_hits,
-                }
-            }
-            PassStage::Format { found, order, asked_hits } => {
-                let pieces = questions::take_pieces(id, &asked_hits, &found.shown, answers)?;
-                let rows = match order.rows {
-                    Some(rows) => rows,
-                    None if pieces::has_description_table(&job.report) => {
-                        take_description_rows(id, &asked_hits, &found.shown, answers)?
-                    }
-                    None => vec![Vec::new(); found.shown.len()],
-                };
-                let arranged = order.orders.into_iter().zip(rows).zip(pieces);
-                let printed = arranged.map(|((order, rows), pieces)| {
-                    let subjects = order.iter().map(|&place| pieces[place]).collect();
-                    Some(PrintedSubjects { order, rows, subjects })
-                });
-                let printed = printed.collect();
-                let searched = found.into_searches();
-                report(
-                    (job, rules, number),
-                    iterated.queries_mut(&self.active),
-                    searched,
-                    printed,
-                )?;
-                return Ok(None);
-            }
+            },
             PassStage::Send { mut found, asked_hits } => {
                 found.shown = take_alignments(id, &asked_hits, &found.shown, answers)?;
                 let printed = found.shown.iter().map(|_| None).collect();
-                let searched = found.into_searches();
-                report(
-                    (job, rules, number),
-                    iterated.queries_mut(&self.active),
-                    searched,
-                    printed,
-                )?;
+                let queries = iterated.queries_mut(&self.active);
+                report((job, rules, number), queries, found.into_searches(), printed)?;
                 return Ok(None);
             }
         };
@@ -234,16 +163,6 @@ impl IterationPass {
 }
 
 impl PassStage {
-    /// Returns the first stage in which workers make parts of the report.
-    fn print(job: &RankJob, found: PassHits) -> PassStage {
-        let asked_hits = group_by_partition(job, &found.shown, |hit| hit.oid);
-        if pieces::has_description_table(&job.report) && sorts_hits_by_description(job) {
-            return PassStage::Describe { found, asked_hits };
-        }
-        let orders = found.shown.iter().map(|hits| (0..hits.len()).collect()).collect();
-        PassStage::Format { found, order: PrintOrder { orders, rows: None }, asked_hits }
-    }
-
     /// Encodes the questions of this stage.
     fn questions(&self, job: &RankJob) -> Result<Questions, Error> {
         match self {
@@ -259,32 +178,9 @@ impl PassStage {
                     Question::SendAlignedLetters(places.iter().map(wanted).collect())
                 })
             }
-            PassStage::Join { joined, .. } => {
-                encode_sending_question(&joined.asked_hits, &joined.later)
-            }
+            PassStage::Report { stage, .. } => stage.questions(job),
             PassStage::Send { found: PassHits { shown, .. }, asked_hits } => {
                 encode_sending_question(asked_hits, shown)
-            }
-            PassStage::Describe { found: PassHits { shown, .. }, asked_hits } => {
-                encode_questions(asked_hits, |places| {
-                    let wanted =
-                        |&(query, at): &HitPosition| reported_hit(&shown[query], query, at, at + 1);
-                    Question::Describe(places.iter().map(wanted).collect())
-                })
-            }
-            PassStage::Format { found: PassHits { shown, .. }, order, asked_hits } => {
-                let ranks: Vec<_> = order.orders.iter().map(|order| invert_order(order)).collect();
-                let wants_description_rows =
-                    pieces::has_description_table(&job.report) && order.rows.is_none();
-                encode_questions(asked_hits, |places| {
-                    let wanted = |&(query, at): &HitPosition| {
-                        reported_hit(&shown[query], query, at, ranks[query][at] + 1)
-                    };
-                    Question::Format {
-                        chosen: places.iter().map(wanted).collect(),
-                        wants_description_rows,
-                    }
-                })
             }
         }
     }
@@ -307,6 +203,29 @@ impl PassHits {
         }
         searched
     }
+}
+
+/// Takes the formatted hits of each query of a search without a pattern.
+fn take_printed(
+    job: &RankJob,
+    id: BlockId,
+    mut searched: Vec<ReportedIteration>,
+    mut printed: PrintedHits,
+    answers: &mut Answers,
+) -> Result<(PassHits, Vec<Option<PrintedSubjects>>), Error> {
+    let pieces = printed.take_pieces(id, answers)?;
+    let rows = printed.take_rows(job, id, answers)?;
+    let PrintedHits { hits: shown, orders, .. } = printed;
+    for (search, shown) in searched.iter_mut().zip(&shown) {
+        // Without a pattern there is one part.
+        search.parts.iter_mut().for_each(|part| part.count = shown.len());
+    }
+    let arranged = orders.into_iter().zip(rows).zip(pieces);
+    let printed = arranged.map(|((order, rows), pieces)| {
+        let subjects = order.iter().map(|&place| pieces[place]).collect();
+        Some(PrintedSubjects { order, rows, subjects })
+    });
+    Ok((PassHits { searched, shown }, printed.collect()))
 }
 
 /// Divides the hits of each query: those that are reported, and those that go into its PSSM.

@@ -1,0 +1,56 @@
+//! The preliminary hits of a pass, merged from all partitions.
+
+use fleetblast_engine::hits::PrelimHit;
+use fleetblast_engine::lists::{HitLists, Merger, WorstKeptHits};
+use fleetblast_fleet::ids::BlockId;
+
+use super::questions::inconsistent_ranks;
+use crate::error::Error;
+use crate::ranks::wire::{Bytes, ExtensionStatistics, decode, encode};
+
+/// The preliminary hits of a pass, while its tasks are searched.
+pub struct MergedLists {
+    merger: Merger,
+    lists: HitLists,
+    cut: WorstKeptHits,
+}
+
+impl MergedLists {
+    /// Creates lists without hits.
+    pub fn new(merger: Merger) -> Self {
+        let lists = merger.empty_lists();
+        MergedLists { merger, lists, cut: WorstKeptHits::default() }
+    }
+
+    /// Merges the encoded hits of a partition. Returns the new cut, below which hits cannot be
+    /// chosen, if it rose.
+    ///
+    /// # Errors
+    /// The lists belong to other queries than those of `block`.
+    pub fn absorb(&mut self, block: BlockId, hits: &Bytes) -> Result<Option<Bytes>, Error> {
+        let part: HitLists = decode(hits)?;
+        if !self.merger.has_list_for_each_chunk(&part) {
+            return Err(inconsistent_ranks(block));
+        }
+        self.merger.absorb(&mut self.lists, part);
+        let cut = self.merger.cut(&self.lists);
+        if cut == self.cut {
+            return Ok(None);
+        }
+        self.cut = cut;
+        encode(&self.cut).map(Some)
+    }
+
+    /// Returns the statistics by which the supermaster verifies the batches of queries.
+    pub fn statistics(&self) -> ExtensionStatistics {
+        ExtensionStatistics {
+            extensions: self.merger.extensions(&self.lists),
+            reached_unknown_letters: self.lists.reached_unknown_letters,
+        }
+    }
+
+    /// Returns the hits of each query that workers align.
+    pub fn select_for_traceback(self) -> Vec<Vec<PrelimHit>> {
+        self.merger.select_for_traceback(self.lists)
+    }
+}
