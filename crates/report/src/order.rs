@@ -247,9 +247,11 @@ pub fn count_matches(
     let subject = source.letters_for_identities(oid, frame, read, counted).ok_or_else(misfit)?;
     let range = alignment.query.start as usize..alignment.query.end as usize;
     let context = query.context(alignment);
-    let letters = match counted {
-        IdentityLetters::MaskedByReportCode => &context.letters,
-        IdentityLetters::Aligned | IdentityLetters::Unmasked => &context.unmasked,
+    let letters = match (&query.query.pssm, counted) {
+        // BLAST+'s results of searches with a PSSM have no masks.
+        (Some(_), _) => query.residues,
+        (None, IdentityLetters::MaskedByReportCode) => &context.letters,
+        (None, IdentityLetters::Aligned | IdentityLetters::Unmasked) => &context.unmasked,
     };
     let mut query = letters.get(range).ok_or_else(misfit)?;
     let mut subject = &subject[..];

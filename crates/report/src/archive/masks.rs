@@ -20,10 +20,9 @@ pub fn known_before_search(
     query: &QueryResult,
     is_prepared: bool,
 ) -> Vec<AsnValue> {
-    let lower_case = match setup.params.common().lcase_masking {
-        true => query.read.lower_case,
-        false => &[],
-    };
+    // BLAST+ searches with a PSSM do not have the masks of the query.
+    let has_masks = setup.params.common().lcase_masking && query.query.pssm.is_none();
+    let lower_case = if has_masks { query.read.lower_case } else { &[] };
     match program::early_masks(setup.params) {
         EarlyMasks::OfStrands => {
             // Masks of both strands follow each other. Lower case and repeats mask both strands,
