@@ -91,8 +91,9 @@ pub fn stored_options(program: &Program, request: &StoredRequest) -> Result<Give
         return Err(unsupported(program.name, &what));
     }
     let lacks = |name: &&&str| stored.value(name).is_none();
-    let filter = query_filter(request, &stored);
-    let filter = filter.is_none().then_some("DustFiltering or SegFiltering");
+    // Since 2.16.0 BLAST+ does not store DUST if its options are the usual ones.
+    let needs_filter = program.find("dust").is_none() && query_filter(request, &stored).is_none();
+    let filter = needs_filter.then_some("SegFiltering");
     if let Some(name) = ALWAYS_STORED.iter().find(lacks).copied().or(filter) {
         let what = format!("a search strategy without the option {name}");
         return Err(unsupported(program.name, &what));

@@ -9,7 +9,7 @@ mod queries;
 
 use crate::error::Result;
 use crate::fixtures::listed::{self, Listing};
-use crate::fixtures::{Inputs, Molecule};
+use crate::fixtures::{Inputs, Molecule, Recipe};
 use crate::kind::MetadataKind;
 use crate::program::KilledSearch;
 use crate::program::Program;
@@ -64,10 +64,19 @@ fn inputs(source: &Source) -> Result<Inputs> {
         println!("NOT TESTED AS MEANT: {what}");
     }
     let parents = Parents::from_bases(bases);
+    let exports = [
+        ("db/strategy", "-max_target_seqs 300"),
+        ("db/strategy_blastn", "-task blastn -dust no -max_hsps 1"),
+        ("db/strategy_short", "-task blastn-short -word_size 9 -evalue 1e-3"),
+        ("db/strategy_hard", "-task dc-megablast -soft_masking false -strand plus"),
+    ];
+    let mut databases = databases::all(bases, &parents);
+    let recipe = Recipe::beside_strategies("blastn", b">b\nACGTTGCATTAGC\n", &exports);
+    databases.push(recipe.nucleotide());
     Ok(Inputs {
         queries: queries::all(bases, &parents),
         files: listed::files(databases::part(bases, &parents).len()),
-        databases: databases::all(bases, &parents),
+        databases,
     })
 }
 

@@ -55,7 +55,12 @@ const LISTING: Listing =
 
 fn inputs(source: &Source) -> Result<Inputs> {
     let mut inputs = shared_inputs(source)?;
-    inputs.databases.push(strategies());
+    let exports = [
+        ("db/strategy", "-query_loc 5-60 -max_hsps 1 -max_target_seqs 300"),
+        ("db/strategy_short", "-task blastp-short -max_target_seqs 3 -culling_limit 2"),
+    ];
+    let letters = b">p\nMKVLAWGDEFHIRNPQSTYC\n";
+    inputs.databases.push(Recipe::beside_strategies("blastp", letters, &exports));
     Ok(inputs)
 }
 
@@ -67,21 +72,6 @@ pub fn shared_inputs(source: &Source) -> Result<Inputs> {
         files: listed::files(databases::part(source).len()),
         databases: databases::all(source, &parents),
     })
-}
-
-/// Returns a recipe that has BLAST+ export search strategies.
-fn strategies() -> Recipe {
-    let mut recipe = Recipe::new("beside_strategies", b">p\nMKVLAWGDEFHIRNPQSTYC\n".to_vec(), &[]);
-    let exports = [
-        ("db/strategy", "-query_loc 5-60 -max_hsps 1 -max_target_seqs 300"),
-        ("db/strategy_short", "-task blastp-short -max_target_seqs 3 -culling_limit 2"),
-    ];
-    recipe.before.extend(exports.map(|(name, options)| {
-        let fixed = ["-query", "q/one.fa", "-db", "db/part", "-out", "db/strategy_report"];
-        let export = ["-export_search_strategy", name];
-        ("blastp", fixed.into_iter().chain(export).chain(options.split(' ')).collect())
-    }));
-    recipe
 }
 
 fn kills(source: &Source) -> Result<KilledSearch> {
