@@ -11,7 +11,7 @@ use fleetblast_seq::{id, input};
 
 use crate::audience::Audience;
 use crate::error::{Error, exit};
-use crate::plan::Source;
+use crate::plan::{Plan, Source};
 use crate::standard;
 
 /// Length in bytes above which the name of a sequence is cut to [`CUT_NAME_LENGTH`] bytes in
@@ -37,22 +37,22 @@ pub fn open_input<'a>(
         .map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
-/// Creates a FASTA reader for sequences of this kind. `source` is the name of the input in
-/// messages.
+/// Creates a FASTA reader for queries or `-subject` sequences of this kind. `source` is the name of
+/// the input in messages.
 pub fn reader<R: BufRead>(
     input: R,
     source: &Source,
     kind: SequenceKind,
-    parse_deflines: bool,
+    plan: &Plan,
 ) -> fasta::Reader<R> {
     let molecule = match kind {
         SequenceKind::Nucleotide => Molecule::Nucleotide,
         _ => Molecule::Protein,
     };
     let options = fasta::Options {
-        parse_deflines,
+        parse_deflines: plan.parse_deflines,
         rules: Rules::Query(molecule),
-        ..fasta::Options::default()
+        has_brackets_in_ids: !plan.params.common().release.brackets_end_ids,
     };
     fasta::Reader::new(input, path(source), options)
 }

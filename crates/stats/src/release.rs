@@ -102,7 +102,7 @@ pub struct Release {
     /// Whether `makeblastdb` stores the identifiers of its FASTA reader for words that are no
     /// identifiers by themselves, such as `a"b`.
     pub keeps_reader_ids: bool,
-    /// Whether the bracket of `[key=value]` ends the identifier in `makeblastdb -parse_seqids`.
+    /// Whether the bracket of `[key=value]` ends the identifier in a definition line of FASTA.
     pub brackets_end_ids: bool,
     /// Whether blanks at both ends of the `-db` of a search are ignored.
     pub trims_database_names: bool,

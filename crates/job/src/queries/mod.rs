@@ -136,7 +136,7 @@ impl<'a> QueryReader<'a> {
         if !plan.has_unknown_batches() {
             plan.check_late_error()?;
         }
-        let reader = reader(input, &plan.query, plan.query_kind, plan.parse_deflines);
+        let reader = reader(input, &plan.query, plan.query_kind, plan);
         let batch_residues = plan.batch_size.min_letters();
         let block_queries = plan.batch_size.block_queries();
         let block_limits = BlockLimits { batch_residues, block_residues, block_queries };

@@ -524,7 +524,7 @@ fn read_subjects(
         true => Error::engine(format_args!("{NO_SEQUENCES}\n({error})")),
         false => error,
     })?;
-    let mut reader = reader(input, source, plan.subject_kind, plan.parse_deflines);
+    let mut reader = reader(input, source, plan.subject_kind, plan);
     let (mut subjects, mut unnamed) = (Vec::new(), 0);
     let failed = |error| fasta_error(&error, audience);
     while let Some(record) = reader.next_record().map_err(failed)? {

@@ -65,7 +65,7 @@ pub(super) fn parse(
         return Ok(ParsedDefline { title, suspicious, ..ParsedDefline::default() });
     }
     let end = if options.has_brackets_in_ids {
-        let blank = text[start..].iter().position(|&c| c <= b' ');
+        let blank = text[start..].iter().position(|&c| c <= b' ' || !c.is_ascii());
         blank.map_or(text.len(), |length| start + length)
     } else {
         word_end(text, start)

@@ -65,8 +65,8 @@ pub struct Options {
     pub parse_deflines: bool,
     /// The program whose rules apply.
     pub rules: Rules,
-    /// Whether the bracket of `[key=value]` in the first word is part of an identifier. Otherwise
-    /// it ends the identifier.
+    /// Whether the bracket of `[key=value]` in the first word is part of an identifier, which ends
+    /// before the first byte above ASCII (since 2.16.0). Otherwise the bracket ends the identifier.
     pub has_brackets_in_ids: bool,
 }
 
