@@ -11,6 +11,7 @@ use fleetblast_job::plan::{Destination, Format, Plan};
 use fleetblast_job::{ArchiveReport, ArchivedSearch, SubjectDatabase, standard};
 use fleetblast_report::archive_reader::{self, StoredArchive, StoredObject, StoredSubjects};
 use fleetblast_seq::asn::{AsnError, AsnReader};
+use fleetblast_seq::id::{SeqId, choose_best_id};
 
 use crate::messages::{complain, say};
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
@@ -64,6 +65,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
             continue;
         };
         let plan = plan(&first, &options, &environment)?;
+        warn_of_empty_subjects(&first);
         let audience = Progress::new(NO_PROGRAM, ProgressMode::No, plan.out == Destination::Stdout);
         let mut target = match &first.request.subjects {
             StoredSubjects::Sequences(stored) => {
@@ -134,7 +136,10 @@ impl<'a> Archives<'a> {
     fn rest(&mut self) -> Option<Result<StoredArchive, Error>> {
         loop {
             match self.next_archive() {
-                Ok(Some(StoredObject { archive: Some(archive), .. })) => return Some(Ok(*archive)),
+                Ok(Some(StoredObject { archive: Some(archive), .. })) => {
+                    warn_of_empty_subjects(&archive);
+                    return Some(Ok(*archive));
+                }
                 Ok(Some(_)) => {}
                 Ok(None) => return None,
                 Err(error) => return Some(Err(error)),
@@ -144,6 +149,16 @@ impl<'a> Archives<'a> {
 
     fn invalid(&self, why: &str) -> Error {
         invalid(self.path, why)
+    }
+}
+
+/// Prints BLAST+'s warnings about stored subjects without letters.
+fn warn_of_empty_subjects(archive: &StoredArchive) {
+    let StoredSubjects::Sequences(subjects) = &archive.request.subjects else { return };
+    for subject in subjects.iter().filter(|subject| subject.letters.is_empty()) {
+        let id = choose_best_id(&subject.ids).map_or_else(Vec::new, SeqId::accession);
+        let text: &[u8] = b": Subject sequence contains no data";
+        say(&[b"Warning: ", &id[..], b" ", &subject.title, text].concat());
     }
 }
 

@@ -37,7 +37,7 @@ use self::masks::SubjectMasks;
 use self::shown::{SharedIdentifiers, letters_at_same_positions};
 use crate::audience::{Audience, WarningRecorder};
 use crate::error::{Error, NO_SEQUENCES};
-use crate::fasta::{fasta_failure, message_name, open_input, path, reader};
+use crate::fasta::{fasta_failure, open_input, path, reader, sequence_name};
 use crate::plan::{Plan, Source, Subjects};
 
 /// Length of the shortest subject that BLAST+ assumes in a database (rules 5.1).
@@ -589,12 +589,10 @@ fn read_subjects(
         unnamed += u32::from(record.ids.is_empty());
         // The searched part may begin at the end of the sequence; beyond that is an error.
         if record.residues.len() == range.map_or(0, |range| range.start) {
-            let mut name = message_name(&record, "Subject", unnamed as usize);
-            if record.title.is_empty() {
-                // BLAST+ writes the blank before a title even without one.
-                name.push(b' ');
-            }
-            let text = [&name[..], b": Subject sequence contains no data"].concat();
+            // BLAST+ does not cut the title, and writes the blank before it even without one.
+            let name = sequence_name(&record, "Subject", unnamed as usize);
+            let fault: &[u8] = b": Subject sequence contains no data";
+            let text = [&name[..], b" ", &record.title, fault].concat();
             audience.warn_from_rank(&text);
         }
         let (lower_case, defline) = (record.lower_case, record.defline);
