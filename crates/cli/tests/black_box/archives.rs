@@ -130,7 +130,8 @@ fn blast_formatter_makes_the_reports_of_the_search() {
 #[test]
 fn archives_have_the_subjects_of_fasta_files() {
     let dir = inputs();
-    let search = ["blastp", "-query", "q.fa", "-subject", "q.fa", "-comp_based_stats", "0"];
+    fs::write(dir.path().join("s.fa"), queries(6, 3).concat()).expect("subjects");
+    let search = ["blastp", "-query", "q.fa", "-subject", "s.fa", "-comp_based_stats", "0"];
     for more in [&[][..], &["-parse_deflines"]] {
         let words = |format| [&search[..], more, &["-outfmt", format]].concat();
         let archives = run(dir.path(), &words("11")).stdout;
