@@ -395,8 +395,7 @@ fn archive_request(
         let what = format_args!("{what} with {purpose}");
         Error::unsupported(program.spec().name, what)
     };
-    let list = archive::unsupported_list(&program.common().database);
-    if let Some(name) = list.or_else(|| program.unsupported_in_archives()) {
+    if let Some(name) = program.unsupported_in_archives() {
         return Err(unsupported(name));
     }
     // Metadata do not have the definition lines of queries.

@@ -39,18 +39,19 @@ fn value_of<'a>(args: &'a [String], option: &str) -> Option<&'a String> {
     args.get(args.iter().position(|arg| arg == option)? + 1)
 }
 
-/// Whether an archive of the case can be made and formatted: a search of a database that succeeds,
-/// with a report in a format that is supported.
+/// Whether an archive of the case can be made and formatted: a search that succeeds, with a report
+/// in a format that is supported.
 pub fn can_be_archived(case: &Case, expected_code: i32) -> bool {
     let format = value_of(&case.args, "-outfmt").map_or("0", |format| format.trim());
     let number = format.split(' ').next().unwrap_or_default();
-    let is_plain = value_of(&case.args, "-subject").is_none();
-    expected_code == 0 && is_plain && FORMATS.contains(&number)
+    expected_code == 0 && FORMATS.contains(&number)
 }
 
 /// Has BLAST+ search and write an archive, and returns the reports of BLAST+'s and FleetBLAST's
-/// `blast_formatter`. `None` if there is no archive. With `is_unlimited` only the report has the
-/// limits on the number of subjects, not the search.
+/// `blast_formatter`. `None` if there is no archive.
+///
+/// The number of the case decides which options only one of both has: whether the limits on the
+/// number of subjects are the report's alone, and who parses definition lines.
 ///
 /// # Errors
 /// If a program cannot be started.
@@ -59,8 +60,11 @@ pub fn run(
     searching: &Tool,
     formatters: &Tools,
     (cwd, stdin, archive): (&Path, Option<&Path>, &Path),
-    is_unlimited: bool,
+    number: usize,
 ) -> Result<Option<(Outcome, Outcome)>> {
+    let is_unlimited = number.is_multiple_of(2);
+    let only_search_parses = number.is_multiple_of(3);
+    let only_report_parses = number.is_multiple_of(5);
     let path = archive.display().to_string();
     let (mut search, mut report) = (Vec::new(), vec!["-archive".to_owned(), path.clone()]);
     let mut words = case.args.iter();
@@ -69,10 +73,13 @@ pub fn run(
             true => vec![word.clone(), words.next().cloned().unwrap_or_default()],
             false => vec![word.clone()],
         };
-        if WITH_VALUE.contains(&word.as_str()) || FLAGS.contains(&word.as_str()) {
+        let is_of_report = WITH_VALUE.contains(&word.as_str()) || FLAGS.contains(&word.as_str());
+        let parses = word == "-parse_deflines";
+        if is_of_report && !(parses && only_search_parses) {
             report.extend(own.clone());
         }
-        if word != "-outfmt" && !(is_unlimited && LIMITS.contains(&word.as_str())) {
+        let is_limit = is_unlimited && LIMITS.contains(&word.as_str());
+        if word != "-outfmt" && !is_limit && !(parses && only_report_parses) {
             search.extend(own);
         }
     }

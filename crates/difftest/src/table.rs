@@ -327,8 +327,7 @@ fn run_formatters(
     fs::create_dir_all(dir).map_err(io_error("create", dir))?;
     let archive = dir.join(format!("{number}.asn"));
     let files = (&*session.fixtures.dir, stdin, &*archive);
-    let is_unlimited = number.is_multiple_of(2);
-    match formatter::run(case, &session.tools.oracle, formatters, files, is_unlimited)? {
+    match formatter::run(case, &session.tools.oracle, formatters, files, number)? {
         Some((_, actual)) if is_refusal(true, formatter::REFUSED, &actual) => {
             Ok(session.refused(case))
         }

@@ -121,6 +121,19 @@ pub struct Alignment {
     /// Number of columns with identical letters or a positive score in the adjusted matrix. `None`
     /// without adjustment; then the number follows from the plain matrix.
     pub positives: Option<u32>,
+    /// What a file states of an alignment that was read from it; `None` for others.
+    pub stored: Option<StoredNumbers>,
+}
+
+/// Numbers that a file states of an alignment. Counting the letters again can give others, for
+/// example if letters were masked for the search.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoredNumbers {
+    /// Number of columns with identical letters; `None` if the file does not state it.
+    pub identities: Option<u32>,
+    /// Coverage of the query in per cent, rounded up so that it can be truncated; `None` if the
+    /// file does not state it.
+    pub coverage: Option<f64>,
 }
 
 impl Alignment {

@@ -84,11 +84,15 @@ pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
 /// preferred identifier, first of all a gi. Without identifiers the name is `role`, an underscore
 /// and `number`.
 pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
-    let name = match id::choose_best_id(&record.ids) {
+    append_title(sequence_name(record, role, number), &record.title)
+}
+
+/// Returns the name by which BLAST+ calls a sequence in messages, without the title.
+pub fn sequence_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
+    match id::choose_best_id(&record.ids) {
         Some(id) => id.accession(),
         None => format!("{role}_{number}").into_bytes(),
-    };
-    append_title(name, &record.title)
+    }
 }
 
 /// Appends the title to a name, and cuts the result to its length in messages.

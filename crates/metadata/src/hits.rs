@@ -372,6 +372,7 @@ impl Columns<ColumnReader> {
             pattern_occurrence: 0,
             adjustment,
             positives: None,
+            stored: None,
         })
     }
 

@@ -20,6 +20,7 @@ mod annotation;
 mod archive;
 pub mod archive_options;
 pub mod archive_reader;
+mod archived_name;
 pub mod asn;
 pub mod columns;
 pub mod error;
@@ -56,6 +57,7 @@ mod unique_coverage;
 mod xml;
 
 pub use archive::write_strategy;
+pub use archived_name::ArchivedName;
 pub use error::ReportError;
 pub use joined::{join_hits, joins_hits, keep_first_subjects};
 pub use names::{alignment_id, listed_subject};

@@ -15,6 +15,7 @@ use fleetblast_stats::release::XmlEncoding;
 use serde::{Deserialize, Serialize};
 
 use crate::archive_options::ArchiveRequest;
+use crate::archived_name::ArchivedName;
 use crate::columns::Columns;
 use crate::error::SubjectReadError;
 use crate::papers::Citations;
@@ -84,6 +85,11 @@ pub trait SubjectSource {
     /// of a subject's definition lines (`SubjectNames::shown_deflines`).
     fn is_listed(&self) -> bool {
         false
+    }
+
+    /// Returns how the archive of a restricted search names the subject; `None` for other reports.
+    fn archived_name(&self, _oid: u32) -> Option<ArchivedName> {
+        None
     }
 
     /// Whether there is a taxonomy database, valid or not.

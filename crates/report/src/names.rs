@@ -5,6 +5,7 @@ use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::{self, ObjectId, SeqId, TextRanking};
 use fleetblast_stats::release::Release;
 
+use crate::archived_name::ArchivedName;
 use crate::error::ReportError;
 use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
 use crate::text::first_word;
@@ -40,10 +41,11 @@ pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId
 }
 
 /// Returns the query's name for `Query=` and `# Query:`. It consists of the identifier, if
-/// identifiers are parsed, and the title.
+/// identifiers are parsed or an archive has one that is not local, and the title.
 pub fn query_display_name(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
     let mut line = Vec::new();
-    if setup.output.parse_deflines {
+    let is_local = matches!(query.ids, [] | [SeqId::Local(_)]);
+    if setup.output.parse_deflines || !is_local {
         line.extend(xml_query_id(setup, query));
         line.push(b' ');
     }
@@ -125,6 +127,10 @@ pub struct SubjectNames {
     chosen: usize,
     /// For each definition line, whether the pairwise report shows it.
     shown: Vec<bool>,
+    /// Whether the search was restricted to a list of sequences.
+    is_listed: bool,
+    /// The name in the archive of a restricted search.
+    archived: Option<ArchivedName>,
     is_protein: bool,
     /// Scientific name of the subject's taxon: `None` without a taxid, empty for a taxon without a
     /// name.
@@ -156,8 +162,14 @@ impl SubjectNames {
                 *tag = ObjectId::Number(i64::from(oid));
             }
         }
-        let chosen = lines.iter().position(|line| id::first_gi(&line.ids) > 0).unwrap_or(0);
-        let shown = shown(&lines, source.is_listed());
+        let archived = source.archived_name(oid);
+        let named = archived.as_ref().and_then(|name| name.line(&lines));
+        let with_gi = || lines.iter().position(|line| id::first_gi(&line.ids) > 0);
+        let chosen = named.or_else(with_gi).unwrap_or(0);
+        let shown = match &archived {
+            Some(name) => name.shown(&lines),
+            None => shown(&lines, source.is_listed()),
+        };
         let organism = match needs_organism(setup, &lines) {
             true => organism(source, &lines, chosen)?,
             false => None,
@@ -166,6 +178,8 @@ impl SubjectNames {
             deflines: lines,
             chosen,
             shown,
+            is_listed: source.is_listed(),
+            archived,
             is_protein: setup.database.kind == SequenceKind::Protein,
             organism,
             is_from_fasta: setup.database.is_subject,
@@ -185,12 +199,21 @@ impl SubjectNames {
 
     /// Returns the [identifier](alignment_id) by which BLAST+ names the subject in alignments.
     pub fn alignment_id(&self) -> Option<&SeqId> {
-        alignment_id(&self.deflines)
+        match &self.archived {
+            Some(name) => Some(&name.id),
+            None => alignment_id(&self.deflines),
+        }
     }
 
     /// Returns the identifiers that archives list for a subject of a restricted search
-    /// (`GetFilteredRedundantSeqids`, blast_seqinfosrc_aux.cpp).
+    /// (`GetFilteredRedundantSeqids`, blast_seqinfosrc_aux.cpp); none for other searches.
     pub fn listed_ids(&self) -> Vec<Vec<u8>> {
+        if let Some(name) = &self.archived {
+            return name.listed.clone();
+        }
+        if !self.is_listed {
+            return Vec::new();
+        }
         let uses_gi = matches!(self.alignment_id(), Some(SeqId::Gi(_)));
         let listed = self.ids().filter_map(|id| match id {
             SeqId::Gi(_) if uses_gi => Some([b"gi:", &id.accession_version()[..]].concat()),

@@ -60,7 +60,7 @@ impl SubjectScores {
             if alignment.bit_score > scores.bit_score {
                 scores.bit_score = alignment.bit_score;
                 scores.evalue = alignment.evalue;
-                let identities = count_matches(setup, query, source, oid, alignment)?.identities;
+                let identities = matches(setup, query, source, oid, alignment)?.identities;
                 let columns = columns(alignment) * program::bases_per_column(setup.params);
                 scores.percent_identity = if identities == columns {
                     100.0
@@ -144,7 +144,7 @@ fn by_identity(
     alignments: &mut Vec<SubjectAlignment>,
 ) -> Result<(), ReportError> {
     let shares = alignments.iter().map(|&(oid, alignment)| {
-        let identities = count_matches(setup, query, source, oid, alignment)?.identities;
+        let identities = matches(setup, query, source, oid, alignment)?.identities;
         Ok((identities as f64 / columns(alignment) as f64, (oid, alignment)))
     });
     let mut shares: Vec<_> = shares.collect::<Result<_, ReportError>>()?;
@@ -224,6 +224,28 @@ pub struct Matches {
     pub identities: usize,
     /// Columns with identical letters or a positive score; 0 for nucleotides.
     pub positives: usize,
+}
+
+/// Returns the numbers of matching columns of an alignment: those that its archive states, or else
+/// what [`count_matches`] counts.
+///
+/// # Errors
+/// If the alignment does not fit its sequences.
+pub fn matches(
+    setup: &ReportSetup,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    oid: u32,
+    alignment: &Alignment,
+) -> Result<Matches, ReportError> {
+    let number = |stored: Option<u32>| stored.unwrap_or(0) as usize;
+    match alignment.stored {
+        Some(stored) => Ok(Matches {
+            identities: number(stored.identities),
+            positives: number(alignment.positives),
+        }),
+        None => count_matches(setup, query, source, oid, alignment),
+    }
 }
 
 /// Counts the matching columns of an alignment; `O` counts as `X`. The program
@@ -332,6 +354,7 @@ mod tests {
             pattern_occurrence: 0,
             adjustment: Adjustment::None,
             positives: None,
+            stored: None,
         };
         let found = [of(1e-181, 5), of(1e-200, 5), of(1e-150, 5), of(1e-160, 5), of(1.0, 2)];
         let mut alignments: Vec<_> = found.iter().map(|alignment| (0, alignment)).collect();

@@ -70,8 +70,8 @@ pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
 /// What `qcovhsp` divides by what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HspCoverage {
-    /// Bases of the alignment by bases of a translated query.
-    Bases,
+    /// Bases or residues of the alignment by those of the query.
+    Whole,
     /// Letters of the alignment by letters of the query as written, which are bases if it is
     /// translated.
     LettersOfBases,
@@ -79,14 +79,14 @@ pub enum HspCoverage {
     Codons,
 }
 
-/// Returns how `qcovhsp` is counted. BLAST+ counts bases in an ungapped search with a translated
-/// query for a subject with a single alignment. In gapped searches it depends on the release.
+/// Returns how `qcovhsp` is counted. A subject with a single alignment without gaps has no stored
+/// coverage, so BLAST+ counts anew. In gapped searches it depends on the release.
 pub fn hsp_coverage(params: &Params, alignments: usize) -> HspCoverage {
     let common = params.common();
-    match params.translates_queries() {
-        true if common.ungapped && alignments == 1 => HspCoverage::Bases,
-        true if gapped_coverage_counts_codons(params) => HspCoverage::Codons,
-        _ => HspCoverage::LettersOfBases,
+    match gapped_coverage_counts_codons(params) {
+        _ if common.ungapped && alignments == 1 => HspCoverage::Whole,
+        true => HspCoverage::Codons,
+        false => HspCoverage::LettersOfBases,
     }
 }
 
@@ -283,10 +283,7 @@ pub fn omits_zero_identities(setup: &ReportSetup, query: &QueryResult) -> bool {
         return false;
     }
     let is_after_pattern = query.query.pssm.is_some() || setup.citations != Citations::Phiblast;
-    match query.read.archived {
-        Some(archived) => archived.is_of_psiblast,
-        None => setup.program == "psiblast" && is_after_pattern,
-    }
+    setup.program == "psiblast" && is_after_pattern
 }
 
 /// Returns the value of the XML element `filter`: the masking of the queries as one string, without

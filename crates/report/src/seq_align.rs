@@ -39,7 +39,7 @@ pub fn subject_alignments(
         oid,
         ids: [&names::sequence_id(query), subject_id].map(seq_id::value),
     };
-    let shown = if source.is_listed() { names.listed_ids() } else { Vec::new() };
+    let shown = names.listed_ids();
     if !setup.params.common().ungapped {
         let aligned = hit.alignments.iter().map(|alignment| pair.gapped(alignment, &shown));
         return aligned.collect();
@@ -204,8 +204,7 @@ impl Pair<'_> {
     /// Makes the list of scores of an alignment (`s_BuildScoreList`).
     fn scores(&self, alignment: &Alignment) -> Result<AsnValue, ReportError> {
         let &Alignment { score, bit_score, evalue, linked, adjustment, .. } = alignment;
-        let matches =
-            order::count_matches(self.setup, self.query, self.source, self.oid, alignment)?;
+        let matches = order::matches(self.setup, self.query, self.source, self.oid, alignment)?;
         let integer = |number: i64| AsnValue::Integer(number);
         let mut scores = Vec::with_capacity(8);
         if score != 0 {
@@ -219,7 +218,13 @@ impl Pair<'_> {
         let evalue_name = if is_linked { "sum_e" } else { "e_value" };
         scores.push((evalue_name, AsnValue::Real(number::stored_evalue(evalue))));
         scores.push(("bit_score", AsnValue::Real(bit_score)));
-        if matches.identities > 0 || !program::omits_zero_identities(self.setup, self.query) {
+        let omits_identities = match alignment.stored {
+            Some(stored) => stored.identities.is_none(),
+            None => {
+                matches.identities == 0 && program::omits_zero_identities(self.setup, self.query)
+            }
+        };
+        if !omits_identities {
             scores.push(("num_ident", integer(matches.identities as i64)));
         }
         match adjustment {
@@ -231,7 +236,11 @@ impl Pair<'_> {
         if positives > 0 {
             scores.push(("num_positives", integer(positives)));
         }
-        scores.push(("hsp_percent_coverage", AsnValue::Real(self.coverage(alignment))));
+        let coverage = match alignment.stored {
+            Some(stored) => stored.coverage,
+            None => Some(self.coverage(alignment)),
+        };
+        scores.extend(coverage.map(|share| ("hsp_percent_coverage", AsnValue::Real(share))));
         let named = |(name, value): (&'static str, AsnValue)| {
             let kind = if matches!(value, AsnValue::Real(_)) { "real" } else { "int" };
             AsnValue::Fields(vec![

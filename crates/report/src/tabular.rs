@@ -94,8 +94,9 @@ pub fn subject_rows(
         let oid = hit.oid;
         for alignment in &hit.alignments {
             let mut pair = AlignmentRows::new(query, source, oid, alignment)?;
-            if shows_search_counts && !is_shown_as_searched(oid) {
-                let matches = order::count_matches(setup, query, source, oid, alignment)?;
+            let may_differ = alignment.stored.is_some() || !is_shown_as_searched(oid);
+            if shows_search_counts && may_differ {
+                let matches = order::matches(setup, query, source, oid, alignment)?;
                 pair.identities = matches.identities;
             }
             for (i, &column) in columns.list.iter().enumerate() {
@@ -250,12 +251,17 @@ impl Row<'_> {
             C::CoveragePerSubject => number::coverage(self.covered, self.query_length).to_string(),
             C::CoveragePerHsp => {
                 let letters = query.frame_range.len();
-                let (covered, whole) = match self.hsp_coverage {
-                    HspCoverage::Bases => (3 * letters, self.query_length),
-                    HspCoverage::LettersOfBases => (letters, whole),
-                    HspCoverage::Codons => (letters, whole / 3),
+                let bases = query.sequence_range.len();
+                let stored = alignment.stored.and_then(|stored| stored.coverage);
+                let share = match self.hsp_coverage {
+                    HspCoverage::Whole => number::coverage(bases, self.query_length),
+                    HspCoverage::LettersOfBases | HspCoverage::Codons if stored.is_some() => {
+                        stored.map_or(0, |share| share as u32)
+                    }
+                    HspCoverage::LettersOfBases => number::coverage(letters, whole),
+                    HspCoverage::Codons => number::coverage(letters, whole / 3),
                 };
-                number::coverage(covered, whole).to_string()
+                share.to_string()
             }
             // The subject's frame; all other columns are handled above.
             _ => s_frame.to_string(),

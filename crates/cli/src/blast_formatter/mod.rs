@@ -4,13 +4,14 @@ mod words;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Destination, Format, Plan};
-use fleetblast_job::{ArchiveReport, ArchivedSearch, SubjectDatabase};
-use fleetblast_report::archive_reader::{self, StoredArchive, StoredObject};
+use fleetblast_job::{ArchiveReport, ArchivedSearch, SubjectDatabase, standard};
+use fleetblast_report::archive_reader::{self, StoredArchive, StoredObject, StoredSubjects};
 use fleetblast_seq::asn::{AsnError, AsnReader};
+use fleetblast_seq::id::{SeqId, choose_best_id};
 
 use crate::messages::{complain, say};
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
@@ -42,13 +43,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         let message = "Command line argument error: Argument \"rid\". The argument has no value";
         return Err(Error::new(exit::INPUT, message));
     };
-    let file = File::open(path).map_err(|error| {
-        let name = path.to_string_lossy();
-        Error::new(
-            exit::INPUT,
-            format!("Command line argument error: Argument \"archive\". File is not accessible:  `{name}'\n({error})"),
-        )
-    })?;
+    let file = open(path)?;
     let environment = ProcessEnvironment {
         // The statistics of archives are without the correction for finite sizes.
         variable: &|name| match name {
@@ -70,8 +65,14 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
             continue;
         };
         let plan = plan(&first, &options, &environment)?;
+        warn_of_empty_subjects(&first);
         let audience = Progress::new(NO_PROGRAM, ProgressMode::No, plan.out == Destination::Stdout);
-        let mut target = SubjectDatabase::open(&plan, &audience)?;
+        let mut target = match &first.request.subjects {
+            StoredSubjects::Sequences(stored) => {
+                SubjectDatabase::from_archive(&plan, stored, &audience)?
+            }
+            _ => SubjectDatabase::open(&plan, &audience)?,
+        };
         // BLAST+ names the masks of subjects in reports of archives, but does not show them.
         target.hide_masks();
         let output = match &mut report {
@@ -87,6 +88,22 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     report.map_or(Ok(()), ArchiveReport::finish)
 }
 
+/// Opens a file of archives; `-` is standard input.
+fn open(path: &OsStr) -> Result<Box<dyn Read>, Error> {
+    if path == "-" {
+        let input = standard::input().map_err(|error| invalid(path, &error.to_string()))?;
+        return Ok(Box::new(input));
+    }
+    let file = File::open(path).map_err(|error| {
+        let name = path.to_string_lossy();
+        Error::new(
+            exit::INPUT,
+            format!("Command line argument error: Argument \"archive\". File is not accessible:  `{name}'\n({error})"),
+        )
+    })?;
+    Ok(Box::new(file))
+}
+
 /// The archives of a file.
 struct Archives<'a> {
     reader: AsnReader<'static>,
@@ -94,7 +111,7 @@ struct Archives<'a> {
 }
 
 impl<'a> Archives<'a> {
-    fn new(file: File, path: &'a OsString) -> Result<Archives<'a>, Error> {
+    fn new(file: Box<dyn Read>, path: &'a OsString) -> Result<Archives<'a>, Error> {
         let mut input = BufReader::new(file);
         let first = match input.fill_buf() {
             Ok(bytes) => bytes.first().copied(),
@@ -119,7 +136,10 @@ impl<'a> Archives<'a> {
     fn rest(&mut self) -> Option<Result<StoredArchive, Error>> {
         loop {
             match self.next_archive() {
-                Ok(Some(StoredObject { archive: Some(archive), .. })) => return Some(Ok(*archive)),
+                Ok(Some(StoredObject { archive: Some(archive), .. })) => {
+                    warn_of_empty_subjects(&archive);
+                    return Some(Ok(*archive));
+                }
                 Ok(Some(_)) => {}
                 Ok(None) => return None,
                 Err(error) => return Some(Err(error)),
@@ -129,6 +149,16 @@ impl<'a> Archives<'a> {
 
     fn invalid(&self, why: &str) -> Error {
         invalid(self.path, why)
+    }
+}
+
+/// Prints BLAST+'s warnings about stored subjects without letters.
+fn warn_of_empty_subjects(archive: &StoredArchive) {
+    let StoredSubjects::Sequences(subjects) = &archive.request.subjects else { return };
+    for subject in subjects.iter().filter(|subject| subject.letters.is_empty()) {
+        let id = choose_best_id(&subject.ids).map_or_else(Vec::new, SeqId::accession);
+        let text: &[u8] = b": Subject sequence contains no data";
+        say(&[b"Warning: ", &id[..], b" ", &subject.title, text].concat());
     }
 }
 
@@ -154,6 +184,7 @@ fn plan(
     };
     let entry = search_programs::find(program).ok_or_else(unsupported)?;
     let table = entry.program.in_release(Some(options.release));
+    words::refuse_gis(archive)?;
     let words = words::search_words(archive, options, &table)?;
     let given = match parse::parse(&table, ProgramName::Blast, &words)? {
         Request::Run(mut given) => {
@@ -163,11 +194,15 @@ fn plan(
         Request::Print(_) | Request::PrintVersion(_) => return Err(unsupported()),
     };
     let mut warnings = Vec::new();
-    let plan = plan::plan(&*(entry.read)(&given), environment, &mut warnings);
+    let search = (entry.read)(&given);
+    let plan = plan::plan(&*search, environment, &mut warnings);
     let program = format!("[{}] ", entry.program.name);
     warnings.iter().for_each(|warning| complain(&warning.replacen(&program, "", 1)));
     if words::warns_of_few(archive, options) {
         complain("Warning: Examining 5 or more matches is recommended");
+    }
+    if words::is_sam(options) && !search.spec().has_sam {
+        return Err(Error::query_options("SAM format is only applicable to blastn results"));
     }
     let mut plan = plan?;
     plan.check_late_error()?;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use fleetblast_engine::params::CompositionMode;
 use fleetblast_job::error::Error;
+use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
 use fleetblast_report::archive_reader::{StoredArchive, StoredSubjects};
 
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
@@ -14,7 +15,7 @@ use crate::stored_search::{RESTORED, Stored, search_options};
 
 /// Stored options that reports of alignments do not depend on, beside those that are restored.
 /// Another one, such as a list of identifiers, may change the report and is refused.
-const WITHOUT_EFFECT: [&str; 29] = [
+const WITHOUT_EFFECT: [&str; 30] = [
     "BestHitOverhang",
     "BestHitScoreEdge",
     "Culling",
@@ -34,6 +35,7 @@ const WITHOUT_EFFECT: [&str; 29] = [
     "MaskLevel",
     "MaxHspsPerSubject",
     "MbIndexName",
+    "NegativeTaxidList",
     "PercentIdentity",
     "PseudoCountWeight",
     "QueryCovHspPerc",
@@ -46,31 +48,29 @@ const WITHOUT_EFFECT: [&str; 29] = [
     "Web_StepNumber",
 ];
 
+/// Number of the format SAM.
+const SAM: i32 = 17;
+/// Number of lists of big integers among the kinds of values (`Blast4-value`, blast.asn).
+const BIG_INTEGERS: u32 = 13;
+
 /// Returns the arguments with which the stored search would be run, and its report be formatted.
 ///
 /// # Errors
-/// Subjects that are not in a database; a stored option that is not supported.
+/// Subjects that are not stored; a stored option that is not supported.
 pub fn search_words(
     archive: &StoredArchive,
     options: &FormatterOptions,
     program: &Program,
 ) -> Result<Vec<OsString>, Error> {
-    let StoredSubjects::Database(names) = &archive.request.subjects else {
-        let what = "archives of searches with -subject";
-        return Err(Error::unsupported(BLAST_FORMATTER.name, what));
+    let is_known = |name: &str| {
+        RESTORED.contains(&name) || WITHOUT_EFFECT.contains(&name) || name == "TaxidList"
     };
-    let is_known = |name: &str| RESTORED.contains(&name) || WITHOUT_EFFECT.contains(&name);
     if let Some(option) = archive.request.options.iter().find(|option| !is_known(&option.name)) {
         let what = format_args!("archives of searches with the option {}", option.name);
         return Err(Error::unsupported(BLAST_FORMATTER.name, what));
     }
     let stored = Stored(&archive.request.options);
-    let mut words = vec![
-        "-db".to_owned(),
-        String::from_utf8_lossy(names).into_owned(),
-        "-num_threads".to_owned(),
-        "1".to_owned(),
-    ];
+    let mut words = subject_words(archive, &stored)?;
     words.extend(search_options(&archive.request, &stored, program));
     let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     words.extend(report_options(&options.formatting, &Limits::new(options, &stored)));
@@ -79,6 +79,46 @@ pub fn search_words(
         words.push(OsString::from("-parse_deflines"));
     }
     Ok(words)
+}
+
+/// Returns the options for the subjects. BLAST+ restricts a database by the stored taxids only if
+/// they are included ones, and forgets lists of identifiers (`PrintFormattedOutput`,
+/// blast_formatter.cpp).
+fn subject_words(archive: &StoredArchive, stored: &Stored<'_>) -> Result<Vec<String>, Error> {
+    let unsupported = |what| Err(Error::unsupported(BLAST_FORMATTER.name, what));
+    let names = match &archive.request.subjects {
+        StoredSubjects::Database(names) => String::from_utf8_lossy(names).into_owned(),
+        StoredSubjects::Sequences(_) if archive.request.iteration().is_some() => {
+            return unsupported("archives of psiblast searches with -subject");
+        }
+        // The archive has the subjects; nothing is read.
+        StoredSubjects::Sequences(_) => return Ok(["-subject", "-"].map(str::to_owned).into()),
+        StoredSubjects::Locations => return unsupported("archives of locations of subjects"),
+    };
+    let mut words = ["-db", &names, "-num_threads", "1"].map(str::to_owned).to_vec();
+    if let Some(OptionValue::Integers(taxids)) = stored.value("TaxidList")
+        && !taxids.is_empty()
+    {
+        let taxids: Vec<String> = taxids.iter().map(i64::to_string).collect();
+        words.extend(["-taxids".to_owned(), taxids.join(",")]);
+    }
+    Ok(words)
+}
+
+/// Returns BLAST+'s error for an archive of a search with a list of GIs, whose kind of value it
+/// does not read (`CBlastOptionsBuilder::x_ProcessOneOption`).
+///
+/// # Errors
+/// That error.
+pub fn refuse_gis(archive: &StoredArchive) -> Result<(), Error> {
+    let is_list = |option: &&ArchiveOption| matches!(option.value, OptionValue::BigIntegers(_));
+    match archive.request.options.iter().find(is_list) {
+        Some(option) => Err(Error::engine(format_args!(
+            "Internal: Error processing option [{}] type [{BIG_INTEGERS}].",
+            option.name
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Returns the mode of composition-based statistics as stored. BLAST+ stores and shows it also
@@ -128,6 +168,12 @@ impl Limits {
 fn is_text(options: &FormatterOptions) -> bool {
     FormatChoice::parse(&options.formatting.outfmt, options.release)
         .is_ok_and(|choice| choice.is_text())
+}
+
+/// Whether the report is SAM.
+pub fn is_sam(options: &FormatterOptions) -> bool {
+    FormatChoice::parse(&options.formatting.outfmt, options.release)
+        .is_ok_and(|choice| choice.number() == SAM)
 }
 
 /// Returns whether BLAST+ warns that the search kept few subjects, although no option of the report

@@ -235,7 +235,6 @@ impl SetOptions {
         program: &str,
         service: &str,
         strands: Option<Strands>,
-        database: &DatabaseOptions,
     ) -> ArchiveRequest {
         let strand = match strands {
             None => "unknown",
@@ -247,39 +246,11 @@ impl SetOptions {
             program: program.to_owned(),
             service: service.to_owned(),
             algorithm_options: self.options,
-            subject_options: subject_options(database),
+            subject_options: Vec::new(),
             strand: strand.to_owned(),
             matrices: None,
             searches_nothing: false,
             warnings: Vec::new(),
         }
     }
-}
-
-/// Returns the lists that restrict the subjects (`CExportStrategy::x_Process_SearchDb`).
-fn subject_options(database: &DatabaseOptions) -> Vec<ArchiveOption> {
-    let mut options = Vec::new();
-    let lists = &database.lists;
-    // BLAST+ stores an empty list of taxids for a list of identifiers.
-    if lists.seqids.is_some() {
-        options.push(ArchiveOption::new("TaxidList", OptionValue::Integers(Vec::new())));
-    }
-    if lists.negative_seqids.is_some() {
-        options.push(ArchiveOption::new("NegativeTaxidList", OptionValue::Integers(Vec::new())));
-    }
-    options
-}
-
-/// Returns a restriction that archives do not support yet, if one is given.
-pub(super) fn unsupported_list(database: &DatabaseOptions) -> Option<&'static str> {
-    let lists = &database.lists;
-    let given = [
-        (&lists.gis, "-gilist"),
-        (&lists.negative_gis, "-negative_gilist"),
-        (&lists.taxids, "-taxids"),
-        (&lists.negative_taxids, "-negative_taxids"),
-        (&lists.taxid_file, "-taxidlist"),
-        (&lists.negative_taxid_file, "-negative_taxidlist"),
-    ];
-    given.into_iter().find(|(list, _)| list.is_some()).map(|(_, name)| name)
 }

@@ -185,7 +185,7 @@ impl SearchProgram for PsiblastOptions {
         set.composition(composition, false);
         set.real("GapTrigger", psi.gap_trigger);
         set.boolean("IgnoreMsaMaster", psi.ignore_msa_master);
-        Ok(Some(set.into_request("blastp", "psi", None, &common.database)))
+        Ok(Some(set.into_request("blastp", "psi", None)))
     }
 
     fn report_options(&self) -> Vec<OptionText> {

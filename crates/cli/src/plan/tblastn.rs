@@ -111,7 +111,7 @@ impl SearchProgram for TblastnOptions {
         set.window(common, Some(&search.matrix_name()));
         set.integer("HitlistSize", hitlist_size as i64);
         set.composition(&protein.composition, false);
-        Ok(Some(set.into_request("tblastn", "plain", None, &common.database)))
+        Ok(Some(set.into_request("tblastn", "plain", None)))
     }
 
     fn report_options(&self) -> Vec<OptionText> {

@@ -1,6 +1,6 @@
 //! The queries of a strategy as FASTA, from which BLAST+ reads them again (`CFastaOstream`).
 
-use fleetblast_report::archive_reader::StoredQuery;
+use fleetblast_report::archive_reader::ArchivedSequence;
 use fleetblast_report::{UNNAMED_PROTEIN_TITLE, has_removed_prefix};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::nucleotide::blastna;
@@ -11,7 +11,7 @@ const REWRITTEN: [&[u8]; 9] = [b"( ", b" )", b" ,", b" ;", b",,", b", ,", b"; ;"
 
 /// Writes queries as FASTA. The error is the part that is not supported.
 pub fn fasta(
-    queries: &[StoredQuery],
+    queries: &[ArchivedSequence],
     are_bases: bool,
     release: &Release,
 ) -> Result<Vec<u8>, &'static str> {

@@ -179,7 +179,7 @@ fn is_supported(program: &Program, option: &ArchiveOption) -> bool {
 pub fn database(program: &Program, request: &StoredRequest) -> Result<OsString, Error> {
     match &request.subjects {
         StoredSubjects::Database(names) => Ok(OsStr::from_bytes(names).to_owned()),
-        StoredSubjects::Fasta => {
+        StoredSubjects::Sequences(_) | StoredSubjects::Locations => {
             Err(unsupported(program.name, "a search strategy of a search with -subject"))
         }
     }

@@ -76,10 +76,7 @@ fn an_error_leaves_the_archives_of_the_batches_before_it() {
 #[test]
 fn what_archives_do_not_support_is_refused_by_name() {
     let dir = inputs();
-    fs::write(dir.path().join("gis"), "1\n").expect("a list");
-    let refused: [(&[&str], &str); 4] = [
-        (&["blastp", "-taxids", "9606"], "-taxids with -outfmt 11"),
-        (&["blastp", "-negative_gilist", "gis"], "-negative_gilist with -outfmt 11"),
+    let refused: [(&[&str], &str); 2] = [
         (&["blastp", "-metadata_out", "m"], "-metadata_out with -outfmt 11"),
         (
             &["psiblast", "-parse_deflines", "-num_iterations", "2"],
@@ -131,6 +128,45 @@ fn blast_formatter_makes_the_reports_of_the_search() {
 }
 
 #[test]
+fn archives_have_the_subjects_of_fasta_files() {
+    let dir = inputs();
+    fs::write(dir.path().join("s.fa"), queries(6, 3).concat()).expect("subjects");
+    let search = ["blastp", "-query", "q.fa", "-subject", "s.fa", "-comp_based_stats", "0"];
+    for more in [&[][..], &["-parse_deflines"]] {
+        let words = |format| [&search[..], more, &["-outfmt", format]].concat();
+        let archives = run(dir.path(), &words("11")).stdout;
+        let direct = run(dir.path(), &words("6 std qcovs stitle slen sseq")).stdout;
+        let of_report = [more, &["-outfmt", "6 std qcovs stitle slen sseq"]].concat();
+        let formatted = report(dir.path(), &archives, &of_report);
+        assert!(direct.len() > 1000 && formatted.stdout == direct, "{more:?}");
+    }
+}
+
+#[test]
+fn reports_show_the_numbers_of_the_archive() {
+    let dir = inputs();
+    let text = String::from_utf8(search(dir.path(), &[]).stdout).expect("text");
+    let coverage = text.find("hsp_percent_coverage").expect("a score");
+    let value = coverage + text[coverage..].find("real {").expect("its value");
+    let end = value + text[value..].find('}').expect("its end");
+    let other = format!("{}real {{ 7, 10, 0 {}", &text[..value], &text[end..]);
+    let formatted = report(dir.path(), other.as_bytes(), &["-outfmt", "6 qcovhsp"]);
+    assert!(formatted.stdout.starts_with(b"7\n"), "{formatted:?}");
+    let formatted = report(dir.path(), other.as_bytes(), &["-outfmt", "8"]);
+    assert!(String::from_utf8_lossy(&formatted.stdout).contains("value real { 7, 10, 0 }"));
+}
+
+#[test]
+fn sam_is_for_archives_of_blastn() {
+    let dir = inputs();
+    let archives = search(dir.path(), &[]).stdout;
+    let output = report(dir.path(), &archives, &["-outfmt", "17"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("SAM format is only applicable to blastn results"), "{error}");
+}
+
+#[test]
 fn archives_in_ber_are_recognized_by_their_first_byte() {
     let dir = inputs();
     // The archive of a failed search, with a warning.
@@ -168,8 +204,10 @@ fn blast_formatter_refuses_what_is_no_whole_archive_of_the_database() {
     fails(text.replace("tag id 3", "tag id 300000").as_bytes(), 2, "300000");
     fails(text.replace("program \"blastp\"", "program \"blastq\"").as_bytes(), 1, "blastq");
 
-    let words = ["blastp", "-query", "q.fa", "-subject", "q.fa", "-outfmt", "11"];
-    fails(&run(dir.path(), &words).stdout, 1, "archives of searches with -subject");
+    let option = r#"algorithm-options {
+        { name "GiList", value big-integer-list { 1 } },"#;
+    let listed = text.replace("algorithm-options {", option);
+    fails(listed.as_bytes(), 3, "Error processing option [GiList] type [13]");
     let output = run(dir.path(), &["blast_formatter", "-rid", "X", "-outfmt", "6"]);
     assert_eq!(output.status.code(), Some(1));
     let output = report(dir.path(), &archives, &["-outfmt", "11"]);

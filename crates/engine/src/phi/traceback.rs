@@ -241,6 +241,7 @@ impl Aligner<'_> {
             pattern_occurrence: hsp.q_seed,
             adjustment: Adjustment::None,
             positives: None,
+            stored: None,
         })
     }
 }

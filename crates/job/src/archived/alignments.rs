@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use fleetblast_db::lookup::Lookup;
-use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, SubjectHit};
+use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, StoredNumbers, SubjectHit};
 use fleetblast_report::archive_reader::{Segment, SegmentPart, StoredAlignment, StoredArchive};
-use fleetblast_report::count_matches;
 use fleetblast_report::model::{ReportSetup, SubjectSource};
+use fleetblast_report::{ArchivedName, count_matches};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{ObjectId, SeqId};
 
@@ -23,6 +23,8 @@ pub(super) struct HitReader<'a> {
     block: &'a PreparedBlock,
     /// The place of the first query with each identifier.
     queries: HashMap<SeqId, usize>,
+    /// The OID of each identifier of FASTA subjects.
+    fasta_subjects: HashMap<SeqId, u32>,
     /// The identifiers of the database. It is opened with the first identifier that is not a
     /// number of a sequence.
     lookup: Option<Lookup>,
@@ -50,16 +52,30 @@ impl<'a> HitReader<'a> {
                 queries.entry(id).or_insert(place);
             }
         }
-        let subject_frames = subject_frames(target);
-        HitReader { setup, target, block, queries, lookup: None, last: None, subject_frames }
+        HitReader {
+            setup,
+            target,
+            block,
+            queries,
+            fasta_subjects: fasta_subjects(target),
+            lookup: None,
+            last: None,
+            subject_frames: subject_frames(target),
+        }
     }
 
     /// Returns the hits of each query.
     pub fn read(mut self, archive: &StoredArchive) -> Result<Vec<Vec<SubjectHit>>, Error> {
         let mut hits: Vec<Vec<SubjectHit>> = vec![Vec::new(); self.block.records.len()];
+        let is_restricted = archive.request.is_restricted() && !self.target.is_listed();
         for stored in &archive.alignments {
             let query = self.query(&stored.query)?;
             let (oid, mut alignment) = self.alignment(stored, query)?;
+            if is_restricted {
+                let listed = stored.listed_ids.clone();
+                let name = ArchivedName { id: stored.subject.clone(), listed };
+                self.target.set_archived_name(oid, name);
+            }
             let of_query = &mut hits[query];
             if of_query.last().is_none_or(|last| last.oid != oid) {
                 of_query.push(SubjectHit::new(oid, Vec::new()));
@@ -86,6 +102,9 @@ impl<'a> HitReader<'a> {
         }
         let database = &self.target.searched;
         let oids: Vec<u32> = match id {
+            id if self.target.summary.is_subject => {
+                self.fasta_subjects.get(id).copied().into_iter().collect()
+            }
             SeqId::General { tag: ObjectId::Number(number), .. } if id.is_ordinal() => {
                 let oid = u32::try_from(*number).ok().filter(|&oid| oid < database.oid_count());
                 oid.into_iter().collect()
@@ -196,8 +215,26 @@ impl<'a> HitReader<'a> {
                 _ => Adjustment::Matrix,
             },
             positives: stored.positives,
+            stored: Some(StoredNumbers {
+                identities: stored.identities,
+                coverage: stored.coverage,
+            }),
         })
     }
+}
+
+/// Returns the OID of each identifier of FASTA subjects; nothing for a database.
+fn fasta_subjects(target: &SubjectDatabase) -> HashMap<SeqId, u32> {
+    let mut oids = HashMap::new();
+    let count = if target.summary.is_subject { target.searched.oid_count() } else { 0 };
+    for oid in 0..count {
+        // Sequences in memory have definition lines that can be read.
+        let lines = target.deflines(oid).unwrap_or_default();
+        for id in lines.into_iter().flat_map(|line| line.ids) {
+            oids.entry(id).or_insert(oid);
+        }
+    }
+    oids
 }
 
 /// Returns the frames in which alignments read the subjects.

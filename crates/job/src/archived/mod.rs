@@ -2,7 +2,7 @@
 //!
 //! BLAST+ makes the report of an archive from what the archive stores: the queries and their masks,
 //! the alignments with their scores, and the statistics of the first query, which it shows for all
-//! queries. The subjects come from the database.
+//! queries. The subjects come from the database, or from the archive if they were not in one.
 
 mod alignments;
 mod queries;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use fleetblast_engine::pssm::Pssm;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
-use fleetblast_report::archive_reader::{StoredArchive, StoredMask, StoredQueries, StoredQuery};
+use fleetblast_report::archive_reader::{
+    ArchivedSequence, StoredArchive, StoredMask, StoredQueries,
+};
 use fleetblast_report::model::ArchivedQuery;
 use fleetblast_seq::fasta::Record;
 use fleetblast_seq::id::{ObjectId, SeqId};
@@ -51,7 +53,7 @@ pub(super) fn prepare_queries(
     Ok(block)
 }
 
-fn record(query: &StoredQuery, number: usize) -> QueryRecord {
+fn record(query: &ArchivedSequence, number: usize) -> QueryRecord {
     let generated = query.ids.first().and_then(generated_number);
     let record = Record {
         title: query.title.clone(),
@@ -86,7 +88,7 @@ fn prepare(record: &QueryRecord, archive: &StoredArchive, engine: &Search) -> Qu
 
 /// Returns what reports show of the query's search.
 fn archived_query(
-    query: &StoredQuery,
+    query: &ArchivedSequence,
     archive: &StoredArchive,
     masks: &[StoredMask],
 ) -> ArchivedQuery {

@@ -5,9 +5,12 @@ mod reporter;
 
 use std::ops::Range;
 
+use fleetblast_db::restrict::{ListEntries, Restriction};
 use fleetblast_engine::batches::batch_ranges;
 use fleetblast_engine::query::Query;
-use fleetblast_report::archive_options::{self, ArchiveRequest, ArchivedMatrices, StoredMasks};
+use fleetblast_report::archive_options::{
+    self, ArchiveOption, ArchiveRequest, ArchivedMatrices, OptionValue, StoredMasks,
+};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult, ReadQuery, Results, SubjectSource};
@@ -130,6 +133,7 @@ pub fn mark_earlier_hits(batch: &mut [QueryResult]) {
 pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, target: &SubjectDatabase) {
     request.warnings.extend(target.opening_warnings.iter().cloned());
     request.searches_nothing = target.is_database_empty;
+    request.subject_options = plan.restriction.as_ref().map_or(Vec::new(), list_options);
     request.matrices = plan.iteration.as_ref().map(|it| archived_matrices(plan, it));
     if let Some(mask) = plan.database_mask.as_ref().filter(|_| target.has_stored_masks()) {
         let algorithm = match &mask.algorithm {
@@ -138,6 +142,29 @@ pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, target: &Subj
         };
         request.subject_options.extend(archive_options::mask_options(algorithm, mask.hard));
     }
+}
+
+/// Returns what archives say about the list that restricts the subjects
+/// (`CExportStrategy::x_Process_SearchDb`). The list of taxids is stored also if it is empty,
+/// because the user gave another list. Identifiers are not stored.
+fn list_options(list: &Restriction) -> Vec<ArchiveOption> {
+    let option = |name: &str, value| {
+        let sign = if list.is_negative { "Negative" } else { "" };
+        ArchiveOption::new(&format!("{sign}{name}"), value)
+    };
+    let sorted = |numbers: &mut dyn Iterator<Item = i64>| {
+        let mut numbers: Vec<i64> = numbers.collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    let (gis, mut taxids) = match &list.entries {
+        ListEntries::Sequences(_) => (Vec::new(), Vec::new()),
+        ListEntries::Gis(gis) => (sorted(&mut gis.iter().map(|&gi| gi.into())), Vec::new()),
+        ListEntries::Taxids(ids) => (Vec::new(), sorted(&mut ids.iter().map(|&id| id.into()))),
+    };
+    taxids.dedup();
+    let gis = (!gis.is_empty()).then(|| option("GiList", OptionValue::BigIntegers(gis)));
+    gis.into_iter().chain([option("TaxidList", OptionValue::Integers(taxids))]).collect()
 }
 
 /// Returns what archives say about the matrices of an iterated search.

@@ -7,7 +7,9 @@ mod restricted;
 mod shown;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{PoisonError, RwLock};
 
 use fleetblast_db::memory::SubjectRecord;
 use fleetblast_db::partition::VolumeFile;
@@ -18,13 +20,14 @@ use fleetblast_db::{
 };
 use fleetblast_engine::params::{DatabaseTotals, SubjectTranslation};
 use fleetblast_engine::subjects::Masks;
+use fleetblast_report::archive_reader::ArchivedSequence;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::SubjectReadError;
-use fleetblast_report::listed_subject;
 use fleetblast_report::model::{
     self, DatabaseParagraph, DatabaseSummary, IdentityLetters, SubjectSource,
 };
 use fleetblast_report::row_position::SearchedExtent;
+use fleetblast_report::{ArchivedName, listed_subject};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{FastaError, FastaErrorKind};
 use fleetblast_seq::frame::{Frame, Strand};
@@ -34,7 +37,7 @@ use self::masks::SubjectMasks;
 use self::shown::{SharedIdentifiers, letters_at_same_positions};
 use crate::audience::{Audience, WarningRecorder};
 use crate::error::{Error, NO_SEQUENCES};
-use crate::fasta::{fasta_failure, message_name, open_input, path, reader};
+use crate::fasta::{fasta_failure, open_input, path, reader, sequence_name};
 use crate::plan::{Plan, Source, Subjects};
 
 /// Length of the shortest subject that BLAST+ assumes in a database (rules 5.1).
@@ -80,6 +83,8 @@ pub struct SubjectDatabase {
     pub summary: DatabaseSummary,
     /// The names of taxa, if reports show them.
     pub taxonomy: TaxonomyNames,
+    /// The names of subjects in the archive of a restricted search, by OID.
+    archived_names: RwLock<HashMap<u32, ArchivedName>>,
 }
 
 /// What queries depend on of a database.
@@ -103,12 +108,42 @@ impl SubjectDatabase {
                 open_fasta(source, name, range.as_ref(), plan, &recorder)?
             }
         };
-        let is_protein = target.searched.kind() == SequenceKind::Protein;
+        target.complete(plan, recorder, audience)
+    }
+
+    /// Holds the subjects that an archive stores.
+    ///
+    /// # Errors
+    /// Too many or too long sequences; a taxonomy database that cannot be read.
+    pub fn from_archive(
+        plan: &Plan,
+        stored: &[ArchivedSequence],
+        audience: &dyn Audience,
+    ) -> Result<SubjectDatabase, Error> {
+        let subject = |stored: &ArchivedSequence| {
+            let ArchivedSequence { ids, title, letters } = stored.clone();
+            let record = SubjectRecord::with_ids(ids, title, letters);
+            FastaSubject { record, defline: Vec::new(), lower_case: Vec::new() }
+        };
+        let subjects = stored.iter().map(subject).collect();
+        let target = hold_subjects(subjects, "", None, plan)?;
+        target.complete(plan, WarningRecorder::new(audience), audience)
+    }
+
+    /// Adds what depends on the program, and the warnings that were recorded when the subjects were
+    /// opened.
+    fn complete(
+        self,
+        plan: &Plan,
+        recorder: WarningRecorder<'_>,
+        audience: &dyn Audience,
+    ) -> Result<SubjectDatabase, Error> {
+        let is_protein = self.searched.kind() == SequenceKind::Protein;
         let aligns_excluded = is_protein && plan.params.common().ungapped;
         let taxonomy = open_taxonomy(plan, audience)?;
         let translation = plan.params.subject_translation().cloned();
         let opening_warnings = recorder.into_warnings();
-        Ok(SubjectDatabase { taxonomy, aligns_excluded, translation, opening_warnings, ..target })
+        Ok(SubjectDatabase { taxonomy, aligns_excluded, translation, opening_warnings, ..self })
     }
 
     /// Returns whether the subjects are translated.
@@ -189,6 +224,12 @@ impl SubjectDatabase {
     /// letters are counted as in the search.
     pub fn hide_masks(&mut self) {
         self.hides_masks = true;
+    }
+
+    /// Sets how the archive of a restricted search names a subject.
+    pub fn set_archived_name(&self, oid: u32, name: ArchivedName) {
+        let mut names = self.archived_names.write().unwrap_or_else(PoisonError::into_inner);
+        names.insert(oid, name);
     }
 
     /// Whether the search uses masks that the database stores.
@@ -293,6 +334,11 @@ impl SubjectSource for SubjectDatabase {
         (0..self.fasta_deflines.len() as u32).map(subject).collect()
     }
 
+    fn archived_name(&self, oid: u32) -> Option<ArchivedName> {
+        let names = self.archived_names.read().unwrap_or_else(PoisonError::into_inner);
+        names.get(&oid).cloned()
+    }
+
     fn is_listed(&self) -> bool {
         self.is_listed
     }
@@ -369,6 +415,7 @@ fn open_database(
         has_hard_masks: plan.database_mask.as_ref().is_some_and(|mask| mask.hard),
         hides_masks: false,
         taxonomy: TaxonomyNames::default(),
+        archived_names: RwLock::default(),
     })
 }
 
@@ -397,14 +444,21 @@ fn open_fasta(
 ) -> Result<SubjectDatabase, Error> {
     // The reports of psiblast do not state the file's name (`CBlastFormat`'s second constructor,
     // blast_format.cpp).
-    let (title, label) = match plan.iteration {
-        Some(_) => (format!("{SUBJECTS_NAME}."), format!("{SUBJECTS_NAME} (Input: )")),
-        None => (
-            format!("{SUBJECTS_NAME} (Input: {name})."),
-            format!("{SUBJECTS_NAME} (Input: {name})"),
-        ),
-    };
-    let mut subjects = read_subjects(source, range, plan, audience)?;
+    let name = if plan.iteration.is_some() { "" } else { name };
+    let subjects = read_subjects(source, range, plan, audience)?;
+    hold_subjects(subjects, name, range, plan)
+}
+
+/// Holds subjects in memory. `name` is the name of their file; it is empty if reports do not state
+/// it.
+fn hold_subjects(
+    mut subjects: Vec<FastaSubject>,
+    name: &str,
+    range: Option<&Range<usize>>,
+    plan: &Plan,
+) -> Result<SubjectDatabase, Error> {
+    let label = format!("{SUBJECTS_NAME} (Input: {name})");
+    let title = if name.is_empty() { format!("{SUBJECTS_NAME}.") } else { format!("{label}.") };
     let deflines = subjects.iter_mut().map(|subject| std::mem::take(&mut subject.defline));
     let fasta_deflines = deflines.collect();
     let whole = subjects.iter().map(|subject| subject.record.clone());
@@ -448,6 +502,7 @@ fn open_fasta(
         has_hard_masks: false,
         hides_masks: false,
         taxonomy: TaxonomyNames::default(),
+        archived_names: RwLock::default(),
     })
 }
 
@@ -534,12 +589,10 @@ fn read_subjects(
         unnamed += u32::from(record.ids.is_empty());
         // The searched part may begin at the end of the sequence; beyond that is an error.
         if record.residues.len() == range.map_or(0, |range| range.start) {
-            let mut name = message_name(&record, "Subject", unnamed as usize);
-            if record.title.is_empty() {
-                // BLAST+ writes the blank before a title even without one.
-                name.push(b' ');
-            }
-            let text = [&name[..], b": Subject sequence contains no data"].concat();
+            // BLAST+ does not cut the title, and writes the blank before it even without one.
+            let name = sequence_name(&record, "Subject", unnamed as usize);
+            let fault: &[u8] = b": Subject sequence contains no data";
+            let text = [&name[..], b" ", &record.title, fault].concat();
             audience.warn_from_rank(&text);
         }
         let (lower_case, defline) = (record.lower_case, record.defline);

@@ -64,6 +64,7 @@ fn alignment() -> impl Strategy<Value = Alignment> {
             pattern_occurrence: 0,
             adjustment: ADJUSTMENTS[adjustment],
             positives: None,
+            stored: None,
         }
     })
 }
@@ -129,6 +130,7 @@ fn a_digest_sees_every_bit() {
         pattern_occurrence: 0,
         adjustment: Adjustment::None,
         positives: None,
+        stored: None,
     };
     let digest_of =
         |alignment: &Alignment| digest(&[vec![SubjectHit::new(1, vec![alignment.clone()])]]);

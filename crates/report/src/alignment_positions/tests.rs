@@ -32,6 +32,7 @@ fn alignment(query: Range<u32>, subject: Range<u32>, frame: Frame) -> Alignment 
         pattern_occurrence: 0,
         adjustment: Adjustment::None,
         positives: None,
+        stored: None,
     }
 }
 

@@ -20,6 +20,13 @@ const STRANDS: &[&str; 3] = &["unknown", "plus", "minus"];
 
 type Result<T> = std::result::Result<T, Malformed>;
 
+const USER_OBJECT: &[&str; 3] = &["class", "type", "data"];
+const USER_FIELD: &[&str; 3] = &["label", "num", "data"];
+const FIELD_DATA: &[&str; 12] = &[
+    "str", "int", "real", "bool", "os", "object", "strs", "ints", "reals", "oss", "fields",
+    "objects",
+];
+
 /// An alignment of a query and a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredAlignment {
@@ -41,8 +48,12 @@ pub struct StoredAlignment {
     pub identities: Option<u32>,
     /// Number of positive columns, if it is stored.
     pub positives: Option<u32>,
+    /// Coverage of the query in per cent, if it is stored.
+    pub coverage: Option<f64>,
     /// Runs of columns, in the direction of the alignment.
     pub segments: Vec<Segment>,
+    /// The identifiers of the subject that the search showed, such as `gi:5`; empty for all.
+    pub listed_ids: Vec<Vec<u8>>,
 }
 
 /// A run of columns: what it covers of both sequences, `None` for a gap.
@@ -66,9 +77,47 @@ pub struct SegmentPart {
 /// Reads an alignment, and appends it to `alignments`. If the search was ungapped, it consists of
 /// several.
 pub(super) fn read(node: Node<'_>, alignments: &mut Vec<StoredAlignment>) -> Result<()> {
-    let [_, _, scores, Some(segments), ..] = node.fields(ALIGNMENT)? else {
+    let [_, _, scores, Some(segments), _, _, extension] = node.fields(ALIGNMENT)? else {
         return node.fail("an alignment without 'segs'");
     };
+    let first = alignments.len();
+    read_segments(segments, scores, alignments)?;
+    let listed_ids = listed_ids(extension)?;
+    alignments[first..].iter_mut().for_each(|it| it.listed_ids.clone_from(&listed_ids));
+    Ok(())
+}
+
+/// Reads the identifiers of the subject that the search showed.
+fn listed_ids(extension: Option<Node<'_>>) -> Result<Vec<Vec<u8>>> {
+    let mut ids = Vec::new();
+    for object in super::list(extension)? {
+        let [_, Some(kind), Some(data)] = object.fields(USER_OBJECT)? else {
+            return object.fail("an object without 'type' or 'data'");
+        };
+        let (1, kind) = kind.choice(SCORE_ID)? else { continue };
+        if *kind.text()? != *b"use_this_seqid" {
+            continue;
+        }
+        for field in data.list()? {
+            let [_, _, Some(value)] = field.fields(USER_FIELD)? else {
+                return field.fail("a field without 'data'");
+            };
+            let (kind, texts) = value.choice(FIELD_DATA)?;
+            if FIELD_DATA[kind] == "strs" {
+                for text in texts.list()? {
+                    ids.push(text.text()?.into_owned());
+                }
+            }
+        }
+    }
+    Ok(ids)
+}
+
+fn read_segments(
+    segments: Node<'_>,
+    scores: Option<Node<'_>>,
+    alignments: &mut Vec<StoredAlignment>,
+) -> Result<()> {
     let (kind, list) = segments.choice(SEGMENTS)?;
     match SEGMENTS[kind] {
         "dendiag" => list.list()?.try_for_each(|node| {
@@ -225,7 +274,9 @@ fn with_scores(
         adjustment: 0,
         identities: None,
         positives: None,
+        coverage: None,
         segments,
+        listed_ids: Vec::new(),
     };
     for node in super::list(scores)? {
         let [Some(id), Some(value)] = node.fields(SCORE)? else {
@@ -241,6 +292,7 @@ fn with_scores(
             (b"comp_adjustment_method", 1) => alignment.adjustment = value.integer()?,
             (b"num_ident", 1) => alignment.identities = Some(unsigned(value)?),
             (b"num_positives", 1) => alignment.positives = Some(unsigned(value)?),
+            (b"hsp_percent_coverage", 0) => alignment.coverage = Some(value.real()?),
             _ => {}
         }
     }

@@ -14,7 +14,7 @@ use fleetblast_stats::karlin::KarlinParameters;
 
 pub use self::alignments::{Segment, SegmentPart, StoredAlignment};
 use self::results::SearchResults;
-pub use self::sequences::StoredQuery;
+pub use self::sequences::ArchivedSequence;
 use crate::archive_options::{ArchiveOption, OptionValue};
 
 /// ASN.1 type of an archive.
@@ -92,6 +92,12 @@ pub struct StoredRequest {
 }
 
 impl StoredRequest {
+    /// Whether a list restricted the subjects.
+    pub fn is_restricted(&self) -> bool {
+        let mut names = self.options.iter().map(|option| option.name.as_str());
+        names.any(|name| matches!(name, "TaxidList" | "NegativeTaxidList"))
+    }
+
     /// Returns the number of the iteration of psiblast, from 1; `None` for other searches.
     pub fn iteration(&self) -> Option<usize> {
         if self.service != "psi" {
@@ -147,11 +153,11 @@ fn known_parameters([lambda, k, h]: [f64; 3]) -> Option<KarlinParameters> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum StoredQueries {
     /// The sequences.
-    Sequences(Vec<StoredQuery>),
+    Sequences(Vec<ArchivedSequence>),
     /// Only locations in sequences of public databases.
     Locations,
     /// The query of a position-specific matrix. The matrix itself is not read.
-    Pssm(StoredQuery),
+    Pssm(ArchivedSequence),
 }
 
 /// The subjects of an archive.
@@ -159,8 +165,10 @@ pub enum StoredQueries {
 pub enum StoredSubjects {
     /// The names of databases, as typed.
     Database(Vec<u8>),
-    /// Sequences from FASTA, which are not read.
-    Fasta,
+    /// Sequences from FASTA.
+    Sequences(Vec<ArchivedSequence>),
+    /// Locations of sequences, which are not read.
+    Locations,
 }
 
 /// Masks of a query in a frame.
@@ -309,7 +317,11 @@ fn read_queries(node: Node<'_>) -> Result<StoredQueries> {
 fn read_subjects(node: Node<'_>) -> Result<StoredSubjects> {
     match node.choice(SUBJECT)? {
         (0, name) => Ok(StoredSubjects::Database(name.text()?.into_owned())),
-        _ => Ok(StoredSubjects::Fasta),
+        (1, all) => {
+            let all = all.list()?.map(sequences::sequence).collect::<Result<_>>()?;
+            Ok(StoredSubjects::Sequences(all))
+        }
+        _ => Ok(StoredSubjects::Locations),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The queries of an archive (`Bioseq-set`, seqset.asn).
+//! The queries and FASTA subjects of an archive (`Bioseq-set`, seqset.asn).
 
 use fleetblast_seq::alphabet;
 use fleetblast_seq::asn::{Malformed, Node, read_seq_id};
@@ -24,9 +24,9 @@ const MATRIX: &[&str; 8] = &[
 
 type Result<T> = std::result::Result<T, Malformed>;
 
-/// A query.
+/// A query, or a FASTA subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredQuery {
+pub struct ArchivedSequence {
     /// Its identifiers.
     pub ids: Vec<SeqId>,
     /// The title; empty if there is none.
@@ -36,14 +36,14 @@ pub struct StoredQuery {
 }
 
 /// Reads the queries of a set.
-pub(super) fn read_set(node: Node<'_>) -> Result<Vec<StoredQuery>> {
+pub(super) fn read_set(node: Node<'_>) -> Result<Vec<ArchivedSequence>> {
     let [.., Some(entries), _] = node.fields(SET)? else {
         return node.fail("a set without 'seq-set'");
     };
     let mut queries = Vec::new();
     for entry in entries.list()? {
         match entry.choice(ENTRY)? {
-            (0, sequence) => queries.push(query(sequence)?),
+            (0, node) => queries.push(sequence(node)?),
             _ => return entry.fail("a set within a set"),
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn read_set(node: Node<'_>) -> Result<Vec<StoredQuery>> {
 }
 
 /// Reads the query of a position-specific matrix (`PssmWithParameters`, scoremat.asn).
-pub(super) fn read_matrix(node: Node<'_>) -> Result<StoredQuery> {
+pub(super) fn read_matrix(node: Node<'_>) -> Result<ArchivedSequence> {
     let [Some(matrix), _] = node.fields(MATRIX_WITH_PARAMETERS)? else {
         return node.fail("a matrix without 'pssm'");
     };
@@ -59,12 +59,13 @@ pub(super) fn read_matrix(node: Node<'_>) -> Result<StoredQuery> {
         return matrix.fail("a matrix without 'query'");
     };
     match entry.choice(ENTRY)? {
-        (0, sequence) => query(sequence),
+        (0, node) => sequence(node),
         _ => entry.fail("a set instead of a query"),
     }
 }
 
-fn query(node: Node<'_>) -> Result<StoredQuery> {
+/// Reads a sequence (`Bioseq`, seq.asn).
+pub(super) fn sequence(node: Node<'_>) -> Result<ArchivedSequence> {
     let [Some(ids), descriptions, Some(instance), _] = node.fields(BIOSEQ)? else {
         return node.fail("a sequence without 'id' or 'inst'");
     };
@@ -85,7 +86,7 @@ fn query(node: Node<'_>) -> Result<StoredQuery> {
     }
     let ids = ids.list()?.map(read_seq_id).collect::<Result<_>>()?;
     letters.truncate(count);
-    Ok(StoredQuery { ids, title, letters })
+    Ok(ArchivedSequence { ids, title, letters })
 }
 
 /// Reads letters. Packed bases may have some letters more than the sequence.

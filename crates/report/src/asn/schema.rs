@@ -70,7 +70,7 @@ pub static ALIGNMENT: AsnType = AsnType::Fields(&[
             member(2, "std", &AsnType::SequenceOf(&STANDARD_SEGMENT)),
         ]),
     ),
-    member(6, "ext", &AsnType::SetOf(&USER_OBJECT)),
+    member(6, "ext", &AsnType::SequenceOf(&USER_OBJECT)),
 ]);
 
 static SCORES: AsnType = AsnType::SetOf(&AsnType::Fields(&[

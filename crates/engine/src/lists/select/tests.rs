@@ -42,6 +42,7 @@ fn alignment(score: i32, evalue: f64, query: std::ops::Range<u32>) -> Alignment 
         pattern_occurrence: 0,
         adjustment: Adjustment::Scaled,
         positives: None,
+        stored: None,
     }
 }
 

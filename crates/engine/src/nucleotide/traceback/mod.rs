@@ -329,5 +329,6 @@ fn finished(hsp: Hsp, evaluate: &impl Fn(u8, i32) -> Evaluation) -> Alignment {
         pattern_occurrence: 0,
         adjustment: Adjustment::None,
         positives: None,
+        stored: None,
     }
 }

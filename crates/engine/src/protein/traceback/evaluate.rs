@@ -250,6 +250,7 @@ impl Traceback {
             pattern_occurrence: 0,
             adjustment: scaled.adjustment,
             positives: None,
+            stored: None,
         }
     }
 }

@@ -419,6 +419,7 @@ fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> CandidateHit {
         pattern_occurrence: 0,
         adjustment: Adjustment::None,
         positives: None,
+        stored: None,
     };
     // The HSPs keep their order, which depends on the number of subjects with hits.
     let alignments = hit.hsps.iter().map(alignment).collect();

@@ -218,6 +218,7 @@ fn aligned((context, frame): (u8, Frame), traced: Traced, shift: u32) -> Alignme
         pattern_occurrence: 0,
         adjustment: Adjustment::None,
         positives: None,
+        stored: None,
     }
 }
 

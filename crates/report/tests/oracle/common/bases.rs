@@ -262,6 +262,7 @@ impl Search {
             pattern_occurrence: 0,
             adjustment: Adjustment::None,
             positives: None,
+            stored: None,
         }
     }
 

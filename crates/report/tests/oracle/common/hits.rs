@@ -131,6 +131,7 @@ fn alignment(hsp: &str, part: &Range<u32>, adjustment: Adjustment) -> Alignment 
         pattern_occurrence: 0,
         adjustment,
         positives: None,
+        stored: None,
     };
     // In blastn's alignments the query is the reverse complement, and the subject is as written.
     if number::<i8>(hsp, "Hsp_hit-frame") < 0 {

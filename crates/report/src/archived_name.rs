@@ -1,0 +1,31 @@
+//! How the archive of a restricted search names a subject.
+
+use fleetblast_db::Defline;
+use fleetblast_seq::id::SeqId;
+
+/// The name of a subject in the archive of a search that was restricted by a list. BLAST+ does not
+/// restore the list, so its report has all definition lines, but the name of the archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchivedName {
+    /// The identifier in alignments.
+    pub id: SeqId,
+    /// The identifiers that the search showed, such as `gi:5`; empty for all.
+    pub listed: Vec<Vec<u8>>,
+}
+
+impl ArchivedName {
+    /// Returns the place of the definition line with the identifier.
+    pub(crate) fn line(&self, lines: &[Defline]) -> Option<usize> {
+        lines.iter().position(|line| line.ids.contains(&self.id))
+    }
+
+    /// Returns for each definition line whether text reports show it.
+    pub(crate) fn shown(&self, lines: &[Defline]) -> Vec<bool> {
+        let is_listed = |id: &SeqId| {
+            let kind: &[u8] = if matches!(id, SeqId::Gi(_)) { b"gi:" } else { b"seqid:" };
+            self.listed.contains(&[kind, &id.accession_version()].concat())
+        };
+        let is_shown = |line: &Defline| self.listed.is_empty() || line.ids.iter().any(is_listed);
+        lines.iter().map(is_shown).collect()
+    }
+}
