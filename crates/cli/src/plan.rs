@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_fleet::config::Strategy;
-use fleetblast_job::error::Error;
+use fleetblast_job::error::{Error, conversion_error};
 use fleetblast_job::output;
 use fleetblast_job::plan::{
     BatchSize, Destination, Format, IterationPlan, Plan, Report, Source, StrategyPlan, Subjects,
@@ -41,6 +41,7 @@ use fleetblast_job::plan::{
 use fleetblast_metadata::EncodingChoice;
 use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_report::model::Notation;
+use fleetblast_stats::release::Release;
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::metadata::{link, metadata};
@@ -213,7 +214,7 @@ impl OpenedFiles {
     fn new(program: &dyn SearchProgram, warnings: &mut Vec<String>) -> Result<Self, Error> {
         let options = program.common();
         let choice = format::FormatChoice::parse(&options.formatting.outfmt, options.release)?;
-        let subjects = input::subjects(&options.database)?;
+        let subjects = input::subjects(&options.database, options.release)?;
         let restriction = restrict::restriction(&options.database, options.release, warnings)?;
         let (option, query) = program.query();
         let is_query = option == files::QUERY.name();
@@ -277,7 +278,7 @@ fn with_files(
 ) -> Result<Plan, Error> {
     let (spec, options) = (program.spec(), program.common());
     program.check_filter()?;
-    let query_range = input::range(options.queries.query_loc.as_deref(), "query")?;
+    let query_range = input::range(options.queries.query_loc.as_deref(), "query", options.release)?;
     let (report, hitlist_size) = format::report(
         choice,
         (spec, options.release),
@@ -317,7 +318,7 @@ fn with_files(
     let wished = match iteration {
         // BLAST+ has psiblast search one query at a time, even with `BATCH_SIZE`.
         Some(_) => Ok(search.batch_size),
-        None => batch_size(search.batch_size, environment),
+        None => batch_size(search.batch_size, environment, options.release),
     };
     let (batch_size, late_error) = match wished {
         Ok(size) => (size, missing_name(report.format, &out)),
@@ -471,10 +472,12 @@ fn has_old_finite_size(environment: &ProcessEnvironment<'_>) -> bool {
 fn batch_size(
     default: BatchSize,
     environment: &ProcessEnvironment<'_>,
+    release: &Release,
 ) -> Result<BatchSize, Error> {
     use std::os::unix::ffi::OsStrExt;
     let Some(text) = (environment.variable)("BATCH_SIZE") else { return Ok(default) };
-    match (number::parse_int4(text.as_bytes())?, default) {
+    let number = number::parse_int4(text.as_bytes());
+    match (number.map_err(|error| conversion_error(&error, release))?, default) {
         // Adaptive batches have no fixed size, so 0 means no change.
         (0, BatchSize::Adaptive { .. }) => Ok(default),
         // BLAST+ takes a negative number for a very large one.

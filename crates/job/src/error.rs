@@ -5,6 +5,7 @@ use std::{fmt, io};
 
 use fleetblast_db::{DbError, check_mapped_files};
 use fleetblast_seq::convert::ValueParseError;
+use fleetblast_stats::release::Release;
 
 /// Exit codes of BLAST+ (`blast_app_util.hpp`).
 pub mod exit {
@@ -253,10 +254,9 @@ pub fn output_error(error: &std::io::Error) -> Error {
 
 /// Converts the error for a range or an environment variable that is no number. BLAST+ does not
 /// expect it, and reports an unhandled exception with its source line.
-impl From<ValueParseError> for Error {
-    fn from(error: ValueParseError) -> Self {
-        Self::new(exit::UNKNOWN, format!("Error: {}", error.exception()))
-    }
+pub fn conversion_error(error: &ValueParseError, release: &Release) -> Error {
+    let (line, what) = error.thrown();
+    Error::new(exit::UNKNOWN, format!("Error: {}", release.string_exception(line, &what)))
 }
 
 /// Converts an error of the database. The message has BLAST+'s words, if BLAST+ reports the error,

@@ -62,15 +62,22 @@ impl ValueParseError {
         self.position
     }
 
-    /// Returns the text that BLAST+ prints after `Error: ` if it does not catch the exception.
+    /// Returns the exception as 2.12.0 prints it after `Error: ` if it does not catch it.
     pub fn exception(&self) -> String {
+        let (line, what) = self.thrown();
+        exception(line, &what)
+    }
+
+    /// Returns the line of ncbistr.cpp (of 2.12.0) that throws, and the exception's class, function
+    /// and text.
+    pub fn thrown(&self) -> (u32, String) {
         let (line, function) = match self.fault {
             ValueParseErrorKind::ExceedsInt32 => (640, "StringToInt"),
             ValueParseErrorKind::ExceedsInt64 => (853, "StringToInt8"),
             ValueParseErrorKind::NoValue => (862, "StringToInt8"),
             ValueParseErrorKind::TrailingText => (872, "StringToInt8"),
         };
-        exception(line, &format!("(CStringException::eConvert) ncbi::NStr::{function}() - {self}"))
+        (line, format!("(CStringException::eConvert) ncbi::NStr::{function}() - {self}"))
     }
 }
 

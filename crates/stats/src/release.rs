@@ -3,6 +3,7 @@
 //! Code whose results depend on the release reads the [`Release`] that it is given: no other module
 //! has a number of a release. Values that are the same in all releases stay where they are used.
 
+use fleetblast_seq::convert::{exception, exception_at};
 use fleetblast_seq::id::TextRanking;
 
 /// The rules of a release of BLAST+.
@@ -95,8 +96,9 @@ pub struct Release {
     /// Whether `blastdb_aliastool` restricts several databases by a list. Generated titles then
     /// name the last one, without its directory.
     pub restricts_several_databases: bool,
-    /// Number of lines that are no longer at the start of `ncbistr.cpp`, in messages that name it.
-    pub ncbistr_lines_removed: u32,
+    /// Lines of ncbistr.cpp of 2.12.0 from which on messages name a lower line, in ascending order,
+    /// and how many lines lower it is.
+    pub ncbistr_lines_removed: &'static [(u32, u32)],
     /// Whether `makeblastdb` reads input that does not look like FASTA, with a warning.
     pub reads_doubtful_input: bool,
     /// Whether `makeblastdb` stores the identifiers of its FASTA reader for words that are no
@@ -156,6 +158,17 @@ pub enum MissingDatabase {
 }
 
 impl Release {
+    /// Formats an uncaught exception that ncbistr.cpp throws, as BLAST+ prints it after `Error: `.
+    /// `line` is that of 2.12.0.
+    pub fn string_exception(&self, line: u32, what: &str) -> String {
+        let removed = self.ncbistr_lines_removed.iter().rev().find(|(from, _)| *from <= line);
+        let line = line - removed.map_or(0, |(_, count)| *count);
+        match self.names_throwing_files {
+            true => exception_at("./c++/src/corelib/ncbistr.cpp", line, what),
+            false => exception(line, what),
+        }
+    }
+
     /// All releases whose rules are known.
     pub const ALL: [&'static Self; 3] = [&Self::V2_12_0, &Self::V2_16_0, &Self::V2_17_0];
 
@@ -199,7 +212,7 @@ impl Release {
         counts_oid_lists: false,
         names_throwing_files: false,
         restricts_several_databases: false,
-        ncbistr_lines_removed: 0,
+        ncbistr_lines_removed: &[],
         reads_doubtful_input: false,
         keeps_reader_ids: false,
         brackets_end_ids: true,
@@ -261,7 +274,7 @@ impl Release {
         flags_may_have_values: false,
         has_headed_csv: true,
         counts_metadata_files: true,
-        ncbistr_lines_removed: 9,
+        ncbistr_lines_removed: &[(853, 1), (872, 2), (1000, 9)],
         ctrl_a_replaces_all: true,
         missing_database: MissingDatabase::NamedWithAdvice,
         ..Self::V2_16_0

@@ -143,7 +143,7 @@ fn request(options: &Options, out: &mut Output) -> Result<(), Error> {
             tax_info::write(&source, options, out)
         }
         Operation::Entries(wanted) => {
-            let taxids = wanted.taxids(|| open_tree(options, &search))?;
+            let taxids = wanted.taxids(options.release, || open_tree(options, &search))?;
             let opened = Source::open_for(options, search, taxids.as_ref());
             let found = opened.and_then(|source| {
                 let found = retrieve(options, &source, wanted, taxids.as_ref(), out);

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use fleetblast_db::{SequenceKind, TaxonTree};
-use fleetblast_job::error::Error;
+use fleetblast_job::error::{Error, conversion_error};
 use fleetblast_seq::convert::trim_spaces;
 use fleetblast_stats::release::Release;
 
@@ -198,6 +198,7 @@ impl Selection {
     /// descendants if there is a tree, which is opened only if there are taxids.
     pub(super) fn taxids(
         &self,
+        release: &Release,
         open_tree: impl FnOnce() -> Result<Option<TaxonTree>, Error>,
     ) -> Result<Option<Taxids>, Error> {
         let text = match self {
@@ -211,7 +212,8 @@ impl Selection {
         let words = words.filter(|word| separator == b',' && !text.is_empty() || !word.is_empty());
         let taxid = |word: &[u8]| {
             let word = trim_spaces(word);
-            number::parse_int4(word).map_err(|error| Error::from(error.after_spaces(word)))
+            number::parse_int4(word)
+                .map_err(|error| conversion_error(&error.after_spaces(word), release))
         };
         let tree = open_tree()?;
         let taxids = words.map(taxid).collect::<Result<Vec<_>, _>>()?;

@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_job::error::{Error, exit};
 use fleetblast_makedb as makedb;
-use fleetblast_seq::convert::{exception, exception_at};
 use fleetblast_stats::release::Release;
 
 use super::options_error;
@@ -29,15 +28,11 @@ pub(super) fn limit(text: &OsStr, release: &Release) -> Result<u64, Error> {
     let bytes = text.as_bytes();
     let size = parse(bytes).map_err(|Fault { line, at }| {
         let text = text.to_string_lossy();
-        let line = line - release.ncbistr_lines_removed;
         let what = format!(
             "(CStringException::eConvert) ncbi::NStr::StringToUInt8_DataSize() - Cannot convert \
              string '{text}' to Uint8 (m_Pos = {at})"
         );
-        let exception = match release.names_throwing_files {
-            true => exception_at("./c++/src/corelib/ncbistr.cpp", line, &what),
-            false => exception(line, &what),
-        };
+        let exception = release.string_exception(line, &what);
         Error::new(exit::UNKNOWN, format!("Error: {exception}"))
     })?;
     if size >= TOO_LARGE {

@@ -8,9 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf, absolute};
 
-use fleetblast_job::error::Error;
+use fleetblast_job::error::{Error, conversion_error};
 use fleetblast_job::plan::{Destination, ReportFiles, Source, Subjects};
 use fleetblast_report::model::Notation;
+use fleetblast_stats::release::Release;
 
 use crate::options::number;
 use crate::options::search::database::{DatabaseOptions, SUBJECT};
@@ -20,7 +21,7 @@ use crate::options::typed::to_text;
 const LOOKS: usize = 1000;
 
 /// Returns the subjects from `-db`, `-subject` and `-subject_loc`.
-pub fn subjects(options: &DatabaseOptions) -> Result<Subjects, Error> {
+pub fn subjects(options: &DatabaseOptions, release: &Release) -> Result<Subjects, Error> {
     if let Some(db) = &options.db {
         return Ok(Subjects::Database(to_text(db)));
     }
@@ -30,7 +31,7 @@ pub fn subjects(options: &DatabaseOptions) -> Result<Subjects, Error> {
         ));
     };
     let source = source(SUBJECT.name(), subject)?;
-    let range = range(options.subject_loc.as_deref(), "subject")?;
+    let range = range(options.subject_loc.as_deref(), "subject", release)?;
     Ok(Subjects::Fasta { source, name: to_text(subject), range })
 }
 
@@ -140,7 +141,11 @@ fn is_fifo(path: &OsStr) -> bool {
 /// Parses a range `start-stop`, counted from 1 with both ends included (`ParseSequenceRange`,
 /// blast_input_aux.cpp). BLAST+ reports a bad range as an engine error, and a bound that is no
 /// number as an unexpected exception.
-pub fn range(text: Option<&OsStr>, what: &str) -> Result<Option<Range<usize>>, Error> {
+pub fn range(
+    text: Option<&OsStr>,
+    what: &str,
+    release: &Release,
+) -> Result<Option<Range<usize>>, Error> {
     let Some(text) = text else { return Ok(None) };
     let bad = |reason: &str| {
         Error::engine(format_args!("Invalid specification of {what} location ({reason})"))
@@ -150,7 +155,7 @@ pub fn range(text: Option<&OsStr>, what: &str) -> Result<Option<Range<usize>>, E
     if from.is_empty() || to.is_empty() {
         return Err(bad("Format: start-stop"));
     }
-    let number = |part| number::parse_int4(part).map_err(Error::from);
+    let number = |part| number::parse_int4(part).map_err(|error| conversion_error(&error, release));
     let (from, to) = (number(from)?, number(to)?);
     match (usize::try_from(from), usize::try_from(to)) {
         (Ok(from @ 1..), Ok(to @ 1..)) if from < to => Ok(Some(from - 1..to)),
