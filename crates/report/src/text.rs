@@ -166,8 +166,8 @@ pub fn escape_html(text: &[u8]) -> Vec<u8> {
 /// objostrxml.cpp).
 ///
 /// # Errors
-/// [`ReportError::XmlText`] if the text is not UTF-8, has characters beyond Latin-1, or beyond ASCII
-/// in an XML with this encoding; BLAST+ fails too.
+/// [`ReportError::XmlText`] if the text is not UTF-8 or has characters that XML of this encoding
+/// cannot have: beyond Latin-1, or beyond ASCII. BLAST+ fails, too.
 pub fn append_escaped_xml(
     text: &[u8],
     encoding: XmlEncoding,
