@@ -33,7 +33,7 @@ const LISTED: usize = 7;
 const FIRST_GI: usize = 1000;
 
 /// For each database: name, FASTA file, and options of makeblastdb.
-const DATABASES: [(&str, &str, &str); 11] = [
+const DATABASES: [(&str, &str, &str); 13] = [
     ("p4", "protein", "-dbtype prot -parse_seqids -blastdb_version 4"),
     ("p5", "protein", "-dbtype prot -parse_seqids -taxid_map taxid_map"),
     ("m5", "protein", "-dbtype prot -parse_seqids -taxid 9606 -max_file_sz 50KB"),
@@ -45,10 +45,14 @@ const DATABASES: [(&str, &str, &str); 11] = [
     ("n5", "transcript", "-dbtype nucl -parse_seqids -taxid 562"),
     ("n4", "transcript", "-dbtype nucl -parse_seqids -blastdb_version 4"),
     ("t5", "transcript", "-dbtype nucl -parse_seqids -max_file_sz 50KB"),
+    ("lost", "protein", "-dbtype prot -parse_seqids"),
+    ("lost", "transcript", "-dbtype nucl -parse_seqids"),
 ];
+/// Files of these databases that are removed.
+const LOST: [&str; 2] = ["lost.pdb", "lost.ndb"];
 
 /// Files that do not depend on the sequences.
-const FILES: [(&str, &str); 32] = [
+const FILES: [(&str, &str); 36] = [
     ("empty", ""),
     ("comment", "# nothing\n"),
     ("odd_gis", "5\n3\n3\nabc\n\n# c\n7x\n 8\n9 \n10\r\n+2\n0x5\n0\n99"),
@@ -113,6 +117,10 @@ const FILES: [(&str, &str); 32] = [
     ("odd4.pal", "DBLIST nosuch\n"),
     ("odd5.pal", ""),
     ("odd6.nal", "DBLIST n5\nOIDLIST n5.nin\nMAXOID 0x3\n"),
+    ("odd7.pal", "DBLIST p5\nTAXIDLIST taxids\nSTATS_NSEQ 3\nSTATS_TOTLEN 5\n"),
+    ("odd8.pal", "DBLIST p5\nTAXIDLIST empty nosuch\n"),
+    ("odd9.pal", "DBLIST p5\nSEQIDLIST nosuch\n"),
+    ("odd9.nal", "DBLIST n5\nGILIST gis nosuch\n"),
 ];
 
 /// A table of cases.
@@ -256,7 +264,7 @@ impl Stage {
     /// Makes the databases and lists unless they exist.
     fn prepare(&self, source: &Source, makeblastdb: &Tool) -> Result<()> {
         let (base, made) = (&self.base, self.base.with_extension("made"));
-        let sign = format!("{} {SEQUENCES} {DATABASES:?} {FILES:?}", source.name);
+        let sign = format!("{} {SEQUENCES} {DATABASES:?} {LOST:?} {FILES:?}", source.name);
         if fs::read_to_string(&made).is_ok_and(|old| old == sign) {
             return Ok(());
         }
@@ -287,6 +295,10 @@ impl Stage {
         for (name, input, arguments) in DATABASES {
             let line = format!("-in {input}.fa -title {name} -out {name} {arguments}");
             makeblastdb.must_run(&words(&line, "").map_err(Error::Usage)?, base)?;
+        }
+        for name in LOST {
+            let path = base.join(name);
+            fs::remove_file(&path).map_err(io_error("remove", &path))?;
         }
         write(&made, sign.as_bytes())
     }

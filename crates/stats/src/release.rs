@@ -95,8 +95,10 @@ pub struct Release {
     /// Whether `blastdb_aliastool` restricts several databases by a list. Generated titles then
     /// name the last one, without its directory.
     pub restricts_several_databases: bool,
-    /// Number of lines that are no longer at the start of `ncbistr.cpp`, in messages that name it.
-    pub ncbistr_lines_removed: u32,
+    /// Whether exceptions about databases have a kind of error of their own, and not `eInvalid`.
+    pub names_database_errors: bool,
+    /// Whether `blastdbcheck` knows TAXIDLIST, STATS_NSEQ and STATS_TOTLEN in aliases.
+    pub checks_later_alias_entries: bool,
     /// Whether `makeblastdb` reads input that does not look like FASTA, with a warning.
     pub reads_doubtful_input: bool,
     /// Whether `makeblastdb` stores the identifiers of its FASTA reader for words that are no
@@ -180,7 +182,8 @@ impl Release {
         counts_oid_lists: false,
         names_throwing_files: false,
         restricts_several_databases: false,
-        ncbistr_lines_removed: 0,
+        names_database_errors: true,
+        checks_later_alias_entries: false,
         reads_doubtful_input: false,
         keeps_reader_ids: false,
         brackets_end_ids: true,
@@ -224,6 +227,7 @@ impl Release {
         requires_conffile: true,
         counts_oid_lists: true,
         names_throwing_files: true,
+        checks_later_alias_entries: true,
         restricts_several_databases: true,
         ..Self::V2_12_0
     };
@@ -242,7 +246,7 @@ impl Release {
         flags_may_have_values: false,
         has_headed_csv: true,
         counts_metadata_files: true,
-        ncbistr_lines_removed: 9,
+        names_database_errors: false,
         ctrl_a_replaces_all: true,
         missing_database: MissingDatabase::NamedWithAdvice,
         ..Self::V2_16_0
@@ -260,9 +264,19 @@ impl Release {
 
     /// Returns whether this release is `other` or came after it.
     pub fn includes(&self, other: &Self) -> bool {
-        let place =
-            |release: &Self| Self::ALL.iter().position(|listed| listed.version == release.version);
-        place(self) >= place(other)
+        self.position() >= other.position()
+    }
+
+    /// Returns the value of this release from those of all releases, in the order of
+    /// [`Self::ALL`].
+    pub fn choose<T: Copy>(&self, values: [T; 3]) -> T {
+        values[self.position()]
+    }
+
+    /// Returns the index of this release in [`Self::ALL`].
+    fn position(&self) -> usize {
+        let earlier = |listed: &&&Self| listed.version != self.version;
+        Self::ALL.iter().take_while(earlier).count()
     }
 
     /// Returns the lowest score of a neighbouring word that follows from a given word size, in
@@ -316,5 +330,12 @@ mod tests {
     #[test]
     fn banners_have_the_name_and_the_release() {
         assert_eq!(Release::V2_12_0.banner("blastp"), "BLASTP 2.12.0+");
+    }
+
+    #[test]
+    fn releases_choose_their_values() {
+        assert_eq!(Release::ALL.map(|release| release.choose([1, 2, 3])), [1, 2, 3]);
+        assert!(Release::V2_17_0.includes(&Release::V2_16_0));
+        assert!(!Release::V2_12_0.includes(&Release::V2_16_0));
     }
 }
