@@ -2,7 +2,8 @@
 //! `difftest dbcheck` tests databases with `blastdbcheck`, and `difftest masker` masks sequences.
 //! Compares the files, the messages, and what both programs find with them.
 //!
-//! Aliases contain the second of their creation, so only the format of this date is compared.
+//! Aliases and masks contain the second of their creation, so only the format of this date is
+//! compared.
 //! Binary lists contain the minute. Random samples depend on the second. With `-logfile FILE`
 //! BLAST+ also makes `FILE.perf`, which is not compared.
 
@@ -22,9 +23,11 @@ use crate::workspace::{self, Source, Workspace};
 /// Time limit of one command.
 const LIMIT: Duration = Duration::from_secs(600);
 /// Number of runs of both programs before a difference counts: both may run in different seconds.
-const ATTEMPTS: usize = 3;
-/// The words before the date in an alias file, and the length of the date.
-const DATED: (&[u8], usize) = (b"# Alias file created ", 19);
+const ATTEMPTS: usize = 6;
+/// Bytes before the date in an alias file, and in an index of masks.
+const DATED: [&[u8]; 2] = [b"# Alias file created ", b"BlastDb/MaskData\x13"];
+/// Length of a date.
+const DATE: usize = 19;
 /// Number of proteins and transcripts in the databases.
 const SEQUENCES: usize = 400;
 /// One protein in this many is in the lists.
@@ -345,13 +348,14 @@ fn lists(proteins: &[Record], transcripts: &[Record]) -> Vec<(&'static str, Stri
     ]
 }
 
-/// Replaces the digits in the date of an alias file.
+/// Replaces the digits in the date of an alias file or an index of masks.
 fn hide_date(file: &mut [u8]) {
-    let (before, length) = DATED;
-    let start = file.windows(before.len()).position(|window| window == before);
-    let date = start.and_then(|start| file[start + before.len()..].get_mut(..length));
-    let digits = date.into_iter().flatten().filter(|byte| byte.is_ascii_digit());
-    digits.for_each(|digit| *digit = b'0');
+    for before in DATED {
+        let start = file.windows(before.len()).position(|window| window == before);
+        let date = start.and_then(|start| file[start + before.len()..].get_mut(..DATE));
+        let digits = date.into_iter().flatten().filter(|byte| byte.is_ascii_digit());
+        digits.for_each(|digit| *digit = b'0');
+    }
 }
 
 /// Makes a directory empty.
