@@ -95,6 +95,9 @@ pub struct Release {
     /// Whether `blastdb_aliastool` restricts several databases by a list. Generated titles then
     /// name the last one, without its directory.
     pub restricts_several_databases: bool,
+    /// Whether all volumes of `blastdb_aliastool -num_volumes` have as many digits as their number,
+    /// such as `000` for 100 volumes.
+    pub counts_digits_of_volumes: bool,
     /// Whether exceptions about databases have a kind of error of their own, and not `eInvalid`.
     pub names_database_errors: bool,
     /// Whether `blastdbcheck` knows TAXIDLIST, STATS_NSEQ and STATS_TOTLEN in aliases.
@@ -182,6 +185,7 @@ impl Release {
         counts_oid_lists: false,
         names_throwing_files: false,
         restricts_several_databases: false,
+        counts_digits_of_volumes: false,
         names_database_errors: true,
         checks_later_alias_entries: false,
         reads_doubtful_input: false,
@@ -229,6 +233,7 @@ impl Release {
         names_throwing_files: true,
         checks_later_alias_entries: true,
         restricts_several_databases: true,
+        counts_digits_of_volumes: true,
         ..Self::V2_12_0
     };
 

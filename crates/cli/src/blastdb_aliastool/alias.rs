@@ -225,8 +225,11 @@ impl Alias<'_> {
         let search = compat::search_path(self.release)?;
         let kind = self.kind.name();
         let (mut all, mut listed) = (Vec::new(), Vec::new());
+        let digits =
+            if self.release.counts_digits_of_volumes { count.to_string().len() } else { 2 };
         for number in 0..count {
-            let volume = with_extension(self.out, &format!(".{number:02}")).into_vec();
+            let extension = format!(".{number:0width$}", width = digits.max(2));
+            let volume = with_extension(self.out, &extension).into_vec();
             if !search.has_database(&volume, self.kind) {
                 let name = String::from_utf8_lossy(&volume);
                 let what = format!("Failed to find {kind} {name} BLAST database");
