@@ -45,8 +45,8 @@ pub enum ErrorKind {
     Described,
     /// There is no database of the given name and kind.
     MissingDatabase,
-    /// A file of a database, or a list, does not exist, and a later release of BLAST+ says that it
-    /// cannot map it to memory.
+    /// A file of a database, or a list, is missing or invalid, and a later release of BLAST+ says
+    /// that it cannot map it to memory.
     UnmappedFile,
     /// Another thread or process, for which this thread waited, ended without a message.
     PartnerEnded,

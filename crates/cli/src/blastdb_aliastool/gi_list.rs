@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fleetblast_job::error::{Error, ErrorKind};
+use fleetblast_job::error::Error;
 use fleetblast_job::output::leave_empty;
 use fleetblast_job::plan::Destination;
 use fleetblast_makedb::encode_gi_list;
@@ -13,7 +13,7 @@ use super::{destination, with_extension, write_file};
 use crate::hint;
 use crate::messages::say;
 use crate::options::blastdb_aliastool::{GI_FILE_IN, GI_FILE_OUT};
-use crate::options::compat::convert_error;
+use crate::options::compat::database_file_error;
 use crate::plan::input;
 use crate::text_file::read_text_file;
 
@@ -52,8 +52,8 @@ pub(super) fn convert_file(options: &GiConversion) -> Result<(), Error> {
     match &target {
         // BLAST+ reports also that there is no such regular file after it has written to a pipe.
         Destination::File(path) if !Path::new(path).is_file() => {
-            let error = Error::database(format_args!("{} not written", path.display()));
-            Err(convert_error(options.release, Error { kind: ErrorKind::UnmappedFile, ..error }))
+            let what = format_args!("{} not written", path.display());
+            Err(database_file_error(options.release, what))
         }
         _ => written,
     }

@@ -187,6 +187,11 @@ pub fn convert_error(release: &Release, error: Error) -> Error {
     }
 }
 
+/// Returns the error for a file of a database, or a list, that is missing or invalid.
+pub fn database_file_error(release: &Release, what: impl fmt::Display) -> Error {
+    convert_error(release, Error { kind: ErrorKind::UnmappedFile, ..Error::database(what) })
+}
+
 /// Returns the text of an error of the database in exceptions and warnings of the release.
 pub fn database_error_text(release: &Release, error: &DbError) -> String {
     match (error, release.missing_database) {
