@@ -154,11 +154,13 @@ difftest-mpi: tools
 	$(DIFFTEST) table --quick --ranks
 	$(if $(MPI),$(DIFFTEST) table --quick --mpi,@echo "NOT TESTED: processes; this build is without MPI")
 
-## difftest-releases: the quick table with the rules of each later release, against its BLAST+ (needs Debian's apt-get)
+## difftest-releases: the quick tables with the rules of each later release, against its BLAST+ (needs Debian's apt-get)
 difftest-releases: tools
 	set -e; for release in 2.16.0 2.17.0; do \
 	    scripts/oracle-release.sh $$release $(TARGET)/oracle-$$release; \
-	    $(DIFFTEST) table --quick --release $$release --oracle $(TARGET)/oracle-$$release/bin; \
+	    for table in 'table --quick' usage dbcmd aliastool 'makedb --quick' dbcheck masker; do \
+	        $(DIFFTEST) $$table --release $$release --oracle $(TARGET)/oracle-$$release/bin; \
+	    done; \
 	done
 
 ## difftest-resume: the quick table, each search interrupted and resumed

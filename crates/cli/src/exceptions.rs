@@ -1,51 +1,162 @@
 //! The exceptions that BLAST+ prints for errors of databases and files.
 
 use fleetblast_db::DbError;
-use fleetblast_job::error::Error;
-use fleetblast_seq::convert::exception;
+use fleetblast_job::error::{Error, exit};
+use fleetblast_seq::convert::{ValueParseError, ValueParseErrorKind, exception, exception_at};
+use fleetblast_stats::release::Release;
 
 use crate::logfile;
+use crate::options::compat::database_error_text;
+
+/// The class of exceptions about databases.
+const DATABASE_CLASS: &str = "CSeqDBException";
+
+/// The source file that resolves aliases.
+const ALIAS: &str = "objtools/blast/seqdb_reader/seqdbalias.cpp";
+/// The source file that joins LMDB files.
+const LMDB_SET: &str = "objtools/blast/seqdb_reader/seqdblmdbset.cpp";
+
+const MISSING_LIST: Exception = Exception {
+    place: Place { file: "corelib/ncbifile.cpp", lines: [5694, 5754, 5754] },
+    class: "CFileException",
+    code: "eMemoryMap",
+    function: "CMemoryFileMap::CMemoryFileMap",
+};
+
+const NO_FILE: Exception = Exception {
+    place: Place { file: "corelib/ncbiargs.cpp", lines: [609, 618, 618] },
+    class: "CArgException",
+    code: "eNoFile",
+    function: "",
+};
 
 /// Converts the error that ends `segmasker` or `convert2blastmask` to the exception that BLAST+
 /// prints on standard error, whatever the file of `-logfile`.
-pub(crate) fn convert_last_error(error: Error) -> Error {
+pub(crate) fn convert_last_error(release: &Release, error: Error) -> Error {
     logfile::restore();
     match error.message.strip_prefix("Command line argument error: ") {
-        Some(what) => {
-            let message = exception(609, &format!("(CArgException::eNoFile) {what}"));
-            Error { message, ..error }
-        }
+        Some(what) => Error { message: NO_FILE.format(release, what), ..error },
         None => error,
     }
+}
+
+/// A place in NCBI's source that throws an exception.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Path of the file in `src`. Later releases name it.
+    pub(crate) file: &'static str,
+    /// Lines of 2.12.0, 2.16.0 and 2.17.0.
+    pub(crate) lines: [u32; 3],
+}
+
+/// Returns the exception of a function for a text that is not a value, thrown at these lines.
+pub(crate) const fn conversion_exception(lines: [u32; 3], function: &'static str) -> Exception {
+    let place = Place { file: "corelib/ncbistr.cpp", lines };
+    Exception { place, class: "CStringException", code: "eConvert", function }
+}
+
+/// Converts the error for a range or an environment variable that is no number. BLAST+ does not
+/// expect it, and reports an unhandled exception.
+pub(crate) fn conversion_error(error: &ValueParseError, release: &Release) -> Error {
+    let (lines, function) = match error.kind() {
+        ValueParseErrorKind::ExceedsInt32 => ([640; 3], "NStr::StringToInt"),
+        ValueParseErrorKind::ExceedsInt64 => ([853, 853, 852], "NStr::StringToInt8"),
+        ValueParseErrorKind::NoValue => ([862, 862, 861], "NStr::StringToInt8"),
+        ValueParseErrorKind::TrailingText => ([872, 872, 870], "NStr::StringToInt8"),
+    };
+    let exception = conversion_exception(lines, function).format(release, &error.to_string());
+    Error::new(exit::UNKNOWN, format!("Error: {exception}"))
 }
 
 /// An exception of NCBI's toolkit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exception {
-    /// Line of the toolkit's source.
-    pub(crate) line: u32,
-    /// Class with the kind of error.
+    /// Place that throws it.
+    pub(crate) place: Place,
+    /// Class without its namespaces.
     pub(crate) class: &'static str,
-    /// Function that throws it.
+    /// Kind of error.
+    pub(crate) code: &'static str,
+    /// Function that throws it, with its class; empty if the message does not name it.
     pub(crate) function: &'static str,
 }
 
 impl Exception {
-    /// Returns the exception with the text of this error, if BLAST+ throws one.
-    pub(crate) fn for_database_error(error: &DbError) -> Option<Self> {
-        let (file, argument) = ("CSeqDBException::eFileErr", "CSeqDBException::eArgErr");
-        let (line, class, function) = match error {
-            DbError::NotFound { .. } => (317, file, "CSeqDBAliasNode::x_ResolveNames"),
-            DbError::MissingFile { .. } => (128, file, "CSeqDBExtFile::CSeqDBExtFile"),
-            DbError::NameRequired => (162, argument, "CSeqDB::CSeqDB"),
+    /// Makes an exception about a database.
+    pub(crate) const fn of_database(
+        place: Place,
+        code: &'static str,
+        function: &'static str,
+    ) -> Self {
+        Self { place, class: DATABASE_CLASS, code, function }
+    }
+
+    /// Returns the exception that BLAST+ throws for an error of a database, in the words of the
+    /// release, with its text. Returns `None` if BLAST+ has no such exception.
+    pub(crate) fn for_database_error(release: &Release, error: &DbError) -> Option<(Self, String)> {
+        if let DbError::MissingList { path, .. } = error {
+            let what = format!("To be memory mapped the file must exist: '{}'", path.display());
+            return Some((MISSING_LIST, what));
+        }
+        let (file, lines, code, function) = match error {
+            DbError::NotFound { .. } => {
+                (ALIAS, [317, 318, 320], "eFileErr", "CSeqDBAliasNode::x_ResolveNames")
+            }
+            DbError::MultipleAliasLists { what, .. } => {
+                let lines = match *what {
+                    "GI" => [1936, 2023, 2025],
+                    "SEQID" => [1972, 2059, 2061],
+                    _ => [1993, 2080, 2082],
+                };
+                (ALIAS, lines, "eFileErr", "CSeqDBAliasNode::ComputeMasks")
+            }
+            DbError::MissingFile { .. } => (
+                "objtools/blast/seqdb_reader/seqdbfile.cpp",
+                [128; 3],
+                "eFileErr",
+                "CSeqDBExtFile::CSeqDBExtFile",
+            ),
+            DbError::MissingLmdbWithAdvice { .. } => (
+                "objtools/blast/seqdb_reader/seqdb_lmdb.cpp",
+                [88; 3],
+                "eFileErr",
+                "CBlastLMDBManager::CBlastEnv::CBlastEnv",
+            ),
+            DbError::LmdbVolumeMismatch { problem, .. } => {
+                let lines = if problem.contains("size") { [48, 49, 49] } else { [67, 68, 68] };
+                (LMDB_SET, lines, "eArgErr", "CSeqDBLMDBEntry::CSeqDBLMDBEntry")
+            }
+            DbError::NameRequired => {
+                ("objtools/blast/seqdb_reader/seqdb.cpp", [162; 3], "eArgErr", "CSeqDB::CSeqDB")
+            }
             _ => return None,
         };
-        Some(Self { line, class, function })
+        let exception = Self::of_database(Place { file, lines }, code, function);
+        Some((exception, database_error_text(release, error)))
+    }
+
+    /// Formats the class with the kind of error, as in `CSeqDBException::eArgErr`.
+    pub(crate) fn name(&self, release: &Release) -> String {
+        let is_named = release.names_database_errors || self.class != DATABASE_CLASS;
+        format!("{}::{}", self.class, if is_named { self.code } else { "eInvalid" })
     }
 
     /// Formats the exception with a description of the error.
-    pub(crate) fn format(self, what: &str) -> String {
-        let Self { line, class, function } = self;
-        exception(line, &format!("({class}) ncbi::{function}() - {what}"))
+    pub(crate) fn format(&self, release: &Release, what: &str) -> String {
+        let name = self.name(release);
+        // Later releases also name the module of databases.
+        let scope = match (self.class, release.names_throwing_files) {
+            (DATABASE_CLASS, true) => "BLASTDB::ncbi::",
+            _ => "ncbi::",
+        };
+        let function = match self.function {
+            "" => String::new(),
+            function => format!("{scope}{function}() - "),
+        };
+        let (line, what) = (release.choose(self.place.lines), format!("({name}) {function}{what}"));
+        match release.names_throwing_files {
+            true => exception_at(&format!("./c++/src/{}", self.place.file), line, &what),
+            false => exception(line, &what),
+        }
     }
 }

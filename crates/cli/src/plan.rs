@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_fleet::config::Strategy;
-use fleetblast_job::error::{Error, conversion_error};
+use fleetblast_job::error::Error;
 use fleetblast_job::output;
 use fleetblast_job::plan::{
     BatchSize, Destination, Format, IterationPlan, Plan, Report, Source, StrategyPlan, Subjects,
@@ -47,6 +47,7 @@ pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::metadata::{link, metadata};
 use self::search::SearchPlan;
 use crate::cpus::Cpus;
+use crate::exceptions::conversion_error;
 use crate::options::load::loader_request;
 use crate::options::number;
 use crate::options::search::common::CommonOptions;

@@ -250,6 +250,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             filter: raw.filter,
             tested: fleetblast("blastdbcmd"),
             oracle: oracle("blastdbcmd")?,
+            release: release.to_owned(),
         }),
         Some("fuzz") => Command::Fuzz(fuzz::FuzzOptions {
             programs: programs()?,

@@ -46,6 +46,22 @@ pub struct DbcmdOptions {
     pub tested: Tool,
     /// BLAST+.
     pub oracle: Tool,
+    /// The release of BLAST+.
+    pub release: String,
+}
+
+/// A command line of blastdbcmd.
+struct Case {
+    id: String,
+    args: Vec<String>,
+    /// The releases of BLAST+ that it is compared with, separated by commas; `None` for all.
+    releases: Option<&'static str>,
+}
+
+impl Case {
+    fn is_compared_with(&self, release: &str) -> bool {
+        self.releases.is_none_or(|releases| releases.split(',').any(|listed| listed == release))
+    }
 }
 
 /// Runs the cases. Prints one line for each and a closing summary. Returns true if none failed.
@@ -57,13 +73,16 @@ pub fn run(workspace: &Workspace, source: &Source, options: &DbcmdOptions) -> Re
     println!("oracle: {} ({})", options.oracle.program.display(), options.oracle.version()?);
     let dir = workspace.target.join("difftest-dbcmd");
     prepare(&dir, source)?;
-    let wanted = |id: &String| options.filter.as_ref().is_none_or(|text| id.contains(text));
-    let cases: Vec<_> = cases()?.into_iter().filter(|(id, _)| wanted(id)).collect();
+    let wanted = |case: &Case| options.filter.as_ref().is_none_or(|text| case.id.contains(text));
+    let (cases, others): (Vec<_>, Vec<_>) = cases()?
+        .into_iter()
+        .filter(wanted)
+        .partition(|case| case.is_compared_with(&options.release));
     if cases.is_empty() {
         return Err(Error::Usage("no case matches; a run of nothing proves nothing".into()));
     }
     let mut failed = 0;
-    for (id, args) in &cases {
+    for Case { id, args, .. } in &cases {
         let expected = options.oracle.run(args, &dir, None, LIMIT)?;
         let actual = options.tested.run(args, &dir, None, LIMIT)?;
         let found = compare(&expected, &actual, true);
@@ -75,7 +94,9 @@ pub fn run(workspace: &Workspace, source: &Source, options: &DbcmdOptions) -> Re
         println!("FAILED  {id}\n  blastdbcmd {}", shell(args));
         found.iter().for_each(|difference| println!("  {}", describe(difference)));
     }
-    println!("difftest dbcmd: {} passed, {failed} failed", cases.len() - failed);
+    others.iter().for_each(|case| println!("not compared with {}: {}", options.release, case.id));
+    let (passed, others) = (cases.len() - failed, others.len());
+    println!("difftest dbcmd: {passed} passed, {failed} failed, {others} not compared");
     Ok(failed == 0)
 }
 
@@ -118,8 +139,7 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
     write(&made, sign.as_bytes())
 }
 
-/// Returns the id and the arguments of each case.
-fn cases() -> Result<Vec<(String, Vec<String>)>> {
+fn cases() -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (number, line) in TABLE.lines().enumerate() {
         if line.is_empty() || line.starts_with('#') {
@@ -130,6 +150,10 @@ fn cases() -> Result<Vec<(String, Vec<String>)>> {
         let [id, databases, options] = fields[..] else {
             return Err(bad(format!("{} columns instead of 3 (separated by TAB)", fields.len())));
         };
+        let (id, releases) = match id.split_once('@') {
+            Some((id, releases)) => (id, Some(releases)),
+            None => (id, None),
+        };
         for (choice, options) in alternatives(options).map_err(bad)? {
             for database in databases.split('+') {
                 let mut args = Vec::new();
@@ -137,7 +161,7 @@ fn cases() -> Result<Vec<(String, Vec<String>)>> {
                     args.extend(["-db".to_string(), format!("db/{database}")]);
                 }
                 args.extend(words(&options, "").map_err(bad)?);
-                cases.push((format!("{id}:{database}:{choice}"), args));
+                cases.push(Case { id: format!("{id}:{database}:{choice}"), args, releases });
             }
         }
     }
@@ -153,7 +177,7 @@ mod tests {
         let cases = cases().unwrap();
         assert!(cases.len() > 150, "{} cases", cases.len());
         let known = |name: &str| DATABASES.iter().any(|(database, ..)| *database == name);
-        for (id, args) in &cases {
+        for Case { id, args, .. } in &cases {
             let database = id.split(':').nth(1).unwrap();
             assert!(database == "-" || known(database), "{id}: {args:?}");
         }

@@ -2,7 +2,8 @@
 //! `difftest dbcheck` tests databases with `blastdbcheck`, and `difftest masker` masks sequences.
 //! Compares the files, the messages, and what both programs find with them.
 //!
-//! Aliases contain the second of their creation, so only the format of this date is compared.
+//! Aliases and masks contain the second of their creation, so only the format of this date is
+//! compared.
 //! Binary lists contain the minute. Random samples depend on the second. With `-logfile FILE`
 //! BLAST+ also makes `FILE.perf`, which is not compared.
 
@@ -22,9 +23,11 @@ use crate::workspace::{self, Source, Workspace};
 /// Time limit of one command.
 const LIMIT: Duration = Duration::from_secs(600);
 /// Number of runs of both programs before a difference counts: both may run in different seconds.
-const ATTEMPTS: usize = 3;
-/// The words before the date in an alias file, and the length of the date.
-const DATED: (&[u8], usize) = (b"# Alias file created ", 19);
+const ATTEMPTS: usize = 6;
+/// Bytes before the date in an alias file, and in an index of masks.
+const DATED: [&[u8]; 2] = [b"# Alias file created ", b"BlastDb/MaskData\x13"];
+/// Length of a date.
+const DATE: usize = 19;
 /// Number of proteins and transcripts in the databases.
 const SEQUENCES: usize = 400;
 /// One protein in this many is in the lists.
@@ -33,7 +36,7 @@ const LISTED: usize = 7;
 const FIRST_GI: usize = 1000;
 
 /// For each database: name, FASTA file, and options of makeblastdb.
-const DATABASES: [(&str, &str, &str); 11] = [
+const DATABASES: [(&str, &str, &str); 13] = [
     ("p4", "protein", "-dbtype prot -parse_seqids -blastdb_version 4"),
     ("p5", "protein", "-dbtype prot -parse_seqids -taxid_map taxid_map"),
     ("m5", "protein", "-dbtype prot -parse_seqids -taxid 9606 -max_file_sz 50KB"),
@@ -45,10 +48,14 @@ const DATABASES: [(&str, &str, &str); 11] = [
     ("n5", "transcript", "-dbtype nucl -parse_seqids -taxid 562"),
     ("n4", "transcript", "-dbtype nucl -parse_seqids -blastdb_version 4"),
     ("t5", "transcript", "-dbtype nucl -parse_seqids -max_file_sz 50KB"),
+    ("lost", "protein", "-dbtype prot -parse_seqids"),
+    ("lost", "transcript", "-dbtype nucl -parse_seqids"),
 ];
+/// Files of these databases that are removed.
+const LOST: [&str; 2] = ["lost.pdb", "lost.ndb"];
 
 /// Files that do not depend on the sequences.
-const FILES: [(&str, &str); 32] = [
+const FILES: [(&str, &str); 36] = [
     ("empty", ""),
     ("comment", "# nothing\n"),
     ("odd_gis", "5\n3\n3\nabc\n\n# c\n7x\n 8\n9 \n10\r\n+2\n0x5\n0\n99"),
@@ -113,6 +120,10 @@ const FILES: [(&str, &str); 32] = [
     ("odd4.pal", "DBLIST nosuch\n"),
     ("odd5.pal", ""),
     ("odd6.nal", "DBLIST n5\nOIDLIST n5.nin\nMAXOID 0x3\n"),
+    ("odd7.pal", "DBLIST p5\nTAXIDLIST taxids\nSTATS_NSEQ 3\nSTATS_TOTLEN 5\n"),
+    ("odd8.pal", "DBLIST p5\nTAXIDLIST empty nosuch\n"),
+    ("odd9.pal", "DBLIST p5\nSEQIDLIST nosuch\n"),
+    ("odd9.nal", "DBLIST n5\nGILIST gis nosuch\n"),
 ];
 
 /// A table of cases.
@@ -256,7 +267,7 @@ impl Stage {
     /// Makes the databases and lists unless they exist.
     fn prepare(&self, source: &Source, makeblastdb: &Tool) -> Result<()> {
         let (base, made) = (&self.base, self.base.with_extension("made"));
-        let sign = format!("{} {SEQUENCES} {DATABASES:?} {FILES:?}", source.name);
+        let sign = format!("{} {SEQUENCES} {DATABASES:?} {LOST:?} {FILES:?}", source.name);
         if fs::read_to_string(&made).is_ok_and(|old| old == sign) {
             return Ok(());
         }
@@ -287,6 +298,10 @@ impl Stage {
         for (name, input, arguments) in DATABASES {
             let line = format!("-in {input}.fa -title {name} -out {name} {arguments}");
             makeblastdb.must_run(&words(&line, "").map_err(Error::Usage)?, base)?;
+        }
+        for name in LOST {
+            let path = base.join(name);
+            fs::remove_file(&path).map_err(io_error("remove", &path))?;
         }
         write(&made, sign.as_bytes())
     }
@@ -333,13 +348,14 @@ fn lists(proteins: &[Record], transcripts: &[Record]) -> Vec<(&'static str, Stri
     ]
 }
 
-/// Replaces the digits in the date of an alias file.
+/// Replaces the digits in the date of an alias file or an index of masks.
 fn hide_date(file: &mut [u8]) {
-    let (before, length) = DATED;
-    let start = file.windows(before.len()).position(|window| window == before);
-    let date = start.and_then(|start| file[start + before.len()..].get_mut(..length));
-    let digits = date.into_iter().flatten().filter(|byte| byte.is_ascii_digit());
-    digits.for_each(|digit| *digit = b'0');
+    for before in DATED {
+        let start = file.windows(before.len()).position(|window| window == before);
+        let date = start.and_then(|start| file[start + before.len()..].get_mut(..DATE));
+        let digits = date.into_iter().flatten().filter(|byte| byte.is_ascii_digit());
+        digits.for_each(|digit| *digit = b'0');
+    }
 }
 
 /// Makes a directory empty.

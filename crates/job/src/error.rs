@@ -4,8 +4,6 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, io};
 
 use fleetblast_db::{DbError, check_mapped_files};
-use fleetblast_seq::convert::ValueParseError;
-use fleetblast_stats::release::Release;
 
 /// Exit codes of BLAST+ (`blast_app_util.hpp`).
 pub mod exit {
@@ -46,8 +44,8 @@ pub enum ErrorKind {
     Described,
     /// There is no database of the given name and kind.
     MissingDatabase,
-    /// A file of a database, or a list beside it, does not exist, and a later release of BLAST+
-    /// cannot map it to memory.
+    /// A file of a database, or a list, is missing or invalid, and a later release of BLAST+ says
+    /// that it cannot map it to memory.
     UnmappedFile,
     /// Another thread or process, for which this thread waited, ended without a message.
     PartnerEnded,
@@ -250,13 +248,6 @@ pub fn output_error(error: &std::io::Error) -> Error {
         std::io::ErrorKind::BrokenPipe => Error::closed_output(),
         _ => Error::new(exit::OUTPUT, "BLAST failed to write output"),
     }
-}
-
-/// Converts the error for a range or an environment variable that is no number. BLAST+ does not
-/// expect it, and reports an unhandled exception with its source line.
-pub fn conversion_error(error: &ValueParseError, release: &Release) -> Error {
-    let (line, what) = error.thrown();
-    Error::new(exit::UNKNOWN, format!("Error: {}", release.string_exception(line, &what)))
 }
 
 /// Converts an error of the database. The message has BLAST+'s words, if BLAST+ reports the error,

@@ -62,22 +62,20 @@ impl ValueParseError {
         self.position
     }
 
-    /// Returns the exception as 2.12.0 prints it after `Error: ` if it does not catch it.
-    pub fn exception(&self) -> String {
-        let (line, what) = self.thrown();
-        exception(line, &what)
+    /// Returns why the text is no value.
+    pub fn kind(&self) -> ValueParseErrorKind {
+        self.fault
     }
 
-    /// Returns the line of ncbistr.cpp (of 2.12.0) that throws, and the exception's class, function
-    /// and text.
-    pub fn thrown(&self) -> (u32, String) {
+    /// Returns the exception as 2.12.0 prints it after `Error: ` if it does not catch it.
+    pub fn exception(&self) -> String {
         let (line, function) = match self.fault {
             ValueParseErrorKind::ExceedsInt32 => (640, "StringToInt"),
             ValueParseErrorKind::ExceedsInt64 => (853, "StringToInt8"),
             ValueParseErrorKind::NoValue => (862, "StringToInt8"),
             ValueParseErrorKind::TrailingText => (872, "StringToInt8"),
         };
-        (line, format!("(CStringException::eConvert) ncbi::NStr::{function}() - {self}"))
+        exception(line, &format!("(CStringException::eConvert) ncbi::NStr::{function}() - {self}"))
     }
 }
 

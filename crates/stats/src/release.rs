@@ -3,7 +3,6 @@
 //! Code whose results depend on the release reads the [`Release`] that it is given: no other module
 //! has a number of a release. Values that are the same in all releases stay where they are used.
 
-use fleetblast_seq::convert::{exception, exception_at};
 use fleetblast_seq::id::TextRanking;
 
 /// The rules of a release of BLAST+.
@@ -96,9 +95,13 @@ pub struct Release {
     /// Whether `blastdb_aliastool` restricts several databases by a list. Generated titles then
     /// name the last one, without its directory.
     pub restricts_several_databases: bool,
-    /// Lines of ncbistr.cpp of 2.12.0 from which on messages name a lower line, in ascending order,
-    /// and how many lines lower it is.
-    pub ncbistr_lines_removed: &'static [(u32, u32)],
+    /// Whether all volumes of `blastdb_aliastool -num_volumes` have as many digits as their number,
+    /// such as `000` for 100 volumes.
+    pub counts_digits_of_volumes: bool,
+    /// Whether exceptions about databases have a kind of error of their own, and not `eInvalid`.
+    pub names_database_errors: bool,
+    /// Whether `blastdbcheck` knows TAXIDLIST, STATS_NSEQ and STATS_TOTLEN in aliases.
+    pub checks_later_alias_entries: bool,
     /// Whether `makeblastdb` reads input that does not look like FASTA, with a warning.
     pub reads_doubtful_input: bool,
     /// Whether `makeblastdb` stores the identifiers of its FASTA reader for words that are no
@@ -158,17 +161,6 @@ pub enum MissingDatabase {
 }
 
 impl Release {
-    /// Formats an uncaught exception that ncbistr.cpp throws, as BLAST+ prints it after `Error: `.
-    /// `line` is that of 2.12.0.
-    pub fn string_exception(&self, line: u32, what: &str) -> String {
-        let removed = self.ncbistr_lines_removed.iter().rev().find(|(from, _)| *from <= line);
-        let line = line - removed.map_or(0, |(_, count)| *count);
-        match self.names_throwing_files {
-            true => exception_at("./c++/src/corelib/ncbistr.cpp", line, what),
-            false => exception(line, what),
-        }
-    }
-
     /// All releases whose rules are known.
     pub const ALL: [&'static Self; 3] = [&Self::V2_12_0, &Self::V2_16_0, &Self::V2_17_0];
 
@@ -212,7 +204,9 @@ impl Release {
         counts_oid_lists: false,
         names_throwing_files: false,
         restricts_several_databases: false,
-        ncbistr_lines_removed: &[],
+        counts_digits_of_volumes: false,
+        names_database_errors: true,
+        checks_later_alias_entries: false,
         reads_doubtful_input: false,
         keeps_reader_ids: false,
         brackets_end_ids: true,
@@ -256,7 +250,9 @@ impl Release {
         requires_conffile: true,
         counts_oid_lists: true,
         names_throwing_files: true,
+        checks_later_alias_entries: true,
         restricts_several_databases: true,
+        counts_digits_of_volumes: true,
         ..Self::V2_12_0
     };
 
@@ -274,7 +270,7 @@ impl Release {
         flags_may_have_values: false,
         has_headed_csv: true,
         counts_metadata_files: true,
-        ncbistr_lines_removed: &[(853, 1), (872, 2), (1000, 9)],
+        names_database_errors: false,
         ctrl_a_replaces_all: true,
         missing_database: MissingDatabase::NamedWithAdvice,
         ..Self::V2_16_0
@@ -292,9 +288,19 @@ impl Release {
 
     /// Returns whether this release is `other` or came after it.
     pub fn includes(&self, other: &Self) -> bool {
-        let place =
-            |release: &Self| Self::ALL.iter().position(|listed| listed.version == release.version);
-        place(self) >= place(other)
+        self.position() >= other.position()
+    }
+
+    /// Returns the value of this release from those of all releases, in the order of
+    /// [`Self::ALL`].
+    pub fn choose<T: Copy>(&self, values: [T; 3]) -> T {
+        values[self.position()]
+    }
+
+    /// Returns the index of this release in [`Self::ALL`].
+    fn position(&self) -> usize {
+        let earlier = |listed: &&&Self| listed.version != self.version;
+        Self::ALL.iter().take_while(earlier).count()
     }
 
     /// Returns the lowest score of a neighbouring word that follows from a given word size, in
@@ -348,5 +354,12 @@ mod tests {
     #[test]
     fn banners_have_the_name_and_the_release() {
         assert_eq!(Release::V2_12_0.banner("blastp"), "BLASTP 2.12.0+");
+    }
+
+    #[test]
+    fn releases_choose_their_values() {
+        assert_eq!(Release::ALL.map(|release| release.choose([1, 2, 3])), [1, 2, 3]);
+        assert!(Release::V2_17_0.includes(&Release::V2_16_0));
+        assert!(!Release::V2_12_0.includes(&Release::V2_16_0));
     }
 }

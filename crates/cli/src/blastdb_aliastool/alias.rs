@@ -87,7 +87,8 @@ fn write_alias(
 ) -> Result<(), Error> {
     let text_list = |key, list| match OsStr::is_empty(list) {
         true => Ok(None),
-        false => require_file(list).map(|()| Some(ListEntry { key, path: list, checked: list })),
+        false => require_file(list, options.release)
+            .map(|()| Some(ListEntry { key, path: list, checked: list })),
     };
     let names = |db: &OsString| match options.release.restricts_several_databases {
         true => split_at_blanks(db),
@@ -225,12 +226,15 @@ impl Alias<'_> {
         let search = compat::search_path(self.release)?;
         let kind = self.kind.name();
         let (mut all, mut listed) = (Vec::new(), Vec::new());
+        let digits =
+            if self.release.counts_digits_of_volumes { count.to_string().len() } else { 2 };
         for number in 0..count {
-            let volume = with_extension(self.out, &format!(".{number:02}")).into_vec();
+            let extension = format!(".{number:0width$}", width = digits.max(2));
+            let volume = with_extension(self.out, &extension).into_vec();
             if !search.has_database(&volume, self.kind) {
                 let name = String::from_utf8_lossy(&volume);
                 let what = format!("Failed to find {kind} {name} BLAST database");
-                return Err(Error::database(what));
+                return Err(compat::database_file_error(self.release, what));
             }
             listed.extend([file_name(&volume), b" "].concat());
             all.extend([&volume[..], b" "].concat());
@@ -271,11 +275,12 @@ impl Alias<'_> {
     /// Returns the list of GIs in binary. A text list is converted to a file beside the alias,
     /// which the caller places.
     fn binary_gi_list(&self, list: &OsStr) -> Result<GiList, Error> {
-        require_file(list)?;
+        require_file(list, self.release)?;
         let shown = list.to_string_lossy();
         let contents = read_whole_file(Path::new(list))
             .map_err(|error| Error::database(format_args!("{shown}: {error}")))?;
-        if is_binary_number_list(&contents).map_err(Error::database)? {
+        let is_binary = is_binary_number_list(&contents);
+        if is_binary.map_err(|what| compat::database_file_error(self.release, what))? {
             return Ok(GiList { path: list.to_owned(), unplaced: None });
         }
         let gis = gi_list::parse(&contents);
@@ -314,10 +319,13 @@ fn names_line(key: &str, names: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Fails if a list is not a regular file.
-fn require_file(list: &OsStr) -> Result<(), Error> {
+fn require_file(list: &OsStr, release: &Release) -> Result<(), Error> {
     match Path::new(list).is_file() {
         true => Ok(()),
-        false => Err(Error::database(format_args!("{} not found", list.to_string_lossy()))),
+        false => {
+            let what = format_args!("{} not found", list.to_string_lossy());
+            Err(compat::database_file_error(release, what))
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use super::{destination, with_extension, write_file};
 use crate::hint;
 use crate::messages::say;
 use crate::options::blastdb_aliastool::{GI_FILE_IN, GI_FILE_OUT};
+use crate::options::compat::database_file_error;
 use crate::plan::input;
 use crate::text_file::read_text_file;
 
@@ -51,7 +52,8 @@ pub(super) fn convert_file(options: &GiConversion) -> Result<(), Error> {
     match &target {
         // BLAST+ reports also that there is no such regular file after it has written to a pipe.
         Destination::File(path) if !Path::new(path).is_file() => {
-            Err(Error::database(format_args!("{} not written", path.display())))
+            let what = format_args!("{} not written", path.display());
+            Err(database_file_error(options.release, what))
         }
         _ => written,
     }

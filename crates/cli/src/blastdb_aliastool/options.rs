@@ -31,6 +31,8 @@ pub(super) struct GiConversion {
     pub(super) input: OsString,
     /// `-gi_file_out`.
     pub(super) output: Option<OsString>,
+    /// The release that the program follows.
+    pub(super) release: &'static Release,
 }
 
 /// Options of the conversion of a list of identifiers.
@@ -97,7 +99,7 @@ impl Operation {
         }
         if let Some(input) = values.optional(&table::GI_FILE_IN) {
             let output = values.optional(&table::GI_FILE_OUT);
-            return Ok(Self::Gis(GiConversion { input, output }));
+            return Ok(Self::Gis(GiConversion { input, output, release: values.release() }));
         }
         // BLAST+ then makes an alias, for which it reads -dbtype.
         if values.is_given(&table::SEQID_FILE_OUT) {

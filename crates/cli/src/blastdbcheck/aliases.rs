@@ -81,11 +81,17 @@ impl AliasCheck<'_> {
             b"DBLIST" | b"TITLE" | b"MASKLIST" => return Ok(()),
             b"OIDLIST" => {
                 self.has_oid_list = true;
-                return self.check_files(key, b".msk", "oidlist", values);
+                return self.check_files(key, Some((".msk", "oidlist")), values);
             }
             b"GILIST" => {
                 self.has_gi_list = true;
-                return self.check_files(key, b".gil", "gilist", values);
+                return self.check_files(key, Some((".gil", "gilist")), values);
+            }
+            b"TAXIDLIST" if self.log.release().checks_later_alias_entries => {
+                return self.check_files(key, None, values);
+            }
+            b"STATS_NSEQ" | b"STATS_TOTLEN" if self.log.release().checks_later_alias_entries => {
+                return Ok(());
             }
             b"NSEQ" => &mut self.numbers.sequences,
             b"LENGTH" => &mut self.numbers.residues,
@@ -105,21 +111,23 @@ impl AliasCheck<'_> {
         }
     }
 
-    /// Tests the files that an entry names.
+    /// Tests the files that an entry names. They may need an extension, by the kind of list.
     fn check_files(
         &mut self,
         key: &[u8],
-        extension: &[u8],
-        list: &str,
+        extension: Option<(&str, &str)>,
         names: &[&[u8]],
     ) -> Result<(), Error> {
         for name in names {
             let path = [self.directory, name].concat();
             let file = Path::new(OsStr::from_bytes(&path));
             let found = file.extension().map(|found| [b".", found.as_bytes()].concat());
-            if found.as_deref() != Some(extension) {
-                let end = [b" does not have ", extension, b" extension"].concat();
-                let text = [b"  [WARNING] ", list.as_bytes(), b" file ", name, &end].concat();
+            let missing =
+                extension.filter(|(extension, _)| found.as_deref() != Some(extension.as_bytes()));
+            if let Some((extension, list)) = missing {
+                let end = format!(" does not have {extension} extension");
+                let start = format!("  [WARNING] {list} file ");
+                let text = [start.as_bytes(), name, end.as_bytes()].concat();
                 self.log.result(Level::Details, (self.path, TEST), text)?;
             }
             let problem: &[u8] = match fs::metadata(file) {
@@ -165,7 +173,8 @@ impl AliasCheck<'_> {
         let name = String::from_utf8_lossy(name);
         let Err(error) = OpenVolume::open(&name, Some(kind), search) else { return Ok(()) };
         self.fault("caught exception in initializing blastdb")?;
-        self.log.result(Level::Details, (self.path, TEST), describe(&error))
+        let text = describe(self.log.release(), error);
+        self.log.result(Level::Details, (self.path, TEST), text)
     }
 
     fn fault(&mut self, what: impl AsRef<[u8]>) -> Result<(), Error> {

@@ -4,16 +4,19 @@ use fleetblast_db::DbError;
 use fleetblast_job::error::Error;
 use fleetblast_job::output::Output;
 use fleetblast_job::plan::Destination;
+use fleetblast_stats::release::Release;
 
 use super::options::{Level, Options};
 use crate::exceptions::Exception;
 use crate::options::blastdbcheck::LOGFILE;
+use crate::options::compat::in_words_of;
 use crate::plan;
 
 /// Standard output or the file of `-logfile`.
 pub(super) struct Log {
     output: Output,
     level: Level,
+    release: &'static Release,
 }
 
 impl Log {
@@ -22,7 +25,8 @@ impl Log {
             Some(path) => plan::input::destination(LOGFILE.name(), path)?,
             None => Destination::Stdout,
         };
-        Ok(Self { output: Output::open(&target)?, level: options.level })
+        let Options { level, release, .. } = *options;
+        Ok(Self { output: Output::open(&target)?, level, release })
     }
 
     /// Writes a line if the verbosity is at least `level`.
@@ -49,15 +53,21 @@ impl Log {
         self.output.flush_if_streamed()
     }
 
+    /// Returns the release that the program follows.
+    pub(super) fn release(&self) -> &'static Release {
+        self.release
+    }
+
     pub(super) fn commit(self) -> Result<(), Error> {
         self.output.commit()
     }
 }
 
 /// Formats an error of a database: as BLAST+'s exception where BLAST+ throws one with this text.
-pub(super) fn describe(error: &DbError) -> String {
-    match Exception::for_database_error(error) {
-        Some(exception) => exception.format(&error.to_string()),
+pub(super) fn describe(release: &Release, error: DbError) -> String {
+    let error = in_words_of(release, error);
+    match Exception::for_database_error(release, &error) {
+        Some((exception, what)) => exception.format(release, &what),
         None => error.to_string(),
     }
 }

@@ -10,7 +10,7 @@ use fleetblast_job::error::Error;
 use super::log::Log;
 use super::options::Level;
 use super::volume::OpenVolume;
-use crate::exceptions::Exception;
+use crate::exceptions::{Exception, Place};
 use crate::messages::complain;
 
 /// Name of the test in the output.
@@ -18,8 +18,11 @@ const TEST: &str = "MetaData";
 /// The taxon that the names of taxa must have, and its name.
 const HUMAN: (i64, &[u8]) = (9606, b"Homo sapiens");
 
-const NO_TAXON: Exception =
-    Exception { line: 1607, class: "CSeqDBException::eArgErr", function: "CSeqDBImpl::GetTaxInfo" };
+const NO_TAXON: Exception = Exception::of_database(
+    Place { file: "objtools/blast/seqdb_reader/seqdbimpl.cpp", lines: [1607, 1628, 1620] },
+    "eArgErr",
+    "CSeqDBImpl::GetTaxInfo",
+);
 
 /// The test, with the names of taxa.
 pub(super) struct MetadataCheck {
@@ -40,7 +43,7 @@ impl MetadataCheck {
         let (database, place) = (&volume.database, (volume.name.as_bytes(), TEST));
         let Some(human) = self.human_name() else {
             let what = format!("Taxid {} not found", HUMAN.0);
-            let text = NO_TAXON.format(&what);
+            let text = NO_TAXON.format(log.release(), &what);
             log.result(Level::Brief, place, "  [ERROR] caught exception.")?;
             log.result(Level::Details, place, text)?;
             return Ok(1);

@@ -13,7 +13,6 @@ mod targets;
 mod volume;
 mod volume_checks;
 
-use fleetblast_db::SearchPath;
 use fleetblast_job::error::{Error, exit};
 
 use self::aliases::check_alias;
@@ -21,6 +20,7 @@ use self::log::Log;
 use self::options::{Level, Options, Target};
 use self::targets::{Checked, Targets};
 use self::volume_checks::VolumeChecks;
+use crate::options::compat::search_path;
 use crate::options::parse::GivenOptions;
 
 /// Runs `blastdbcheck`.
@@ -43,7 +43,7 @@ fn check(options: &Options, log: &mut Log) -> Result<bool, Error> {
         return Ok(false);
     };
     describe_tests(options, log)?;
-    let search = SearchPath::from_environment()?;
+    let search = search_path(options.release)?;
     let targets = Targets::find(target, options.kind, &search, log)?;
     let mut checks = VolumeChecks::new(options, &search);
     // In the result of a directory BLAST+ writes another word.

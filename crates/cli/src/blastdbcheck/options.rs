@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use fleetblast_db::SequenceKind;
 use fleetblast_job::error::{Error, exit};
+use fleetblast_stats::release::Release;
 
 use crate::options::blastdbcheck::{self as table, BLASTDBCHECK};
 use crate::options::parse::GivenOptions;
@@ -32,6 +33,8 @@ pub(super) struct Options {
     pub(super) checks_legacy_files: bool,
     /// `-must_have_taxids`.
     pub(super) requires_taxids: bool,
+    /// The release that the program follows.
+    pub(super) release: &'static Release,
 }
 
 /// The verbosity of the output, or the lowest verbosity that writes a line.
@@ -130,6 +133,7 @@ impl Options {
             looks_up_ids: !values.get(&table::NO_ISAM),
             checks_legacy_files: values.get(&table::LEGACY),
             requires_taxids: values.get(&table::MUST_HAVE_TAXIDS),
+            release: values.release(),
         })
     }
 }
@@ -163,18 +167,12 @@ fn selections(values: &Values<'_>) -> Result<Vec<Selection>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::compat::{COMPAT, released};
-    use crate::options::parse::GivenOptions;
     use crate::options::tests::each_option_counts;
 
     #[test]
     fn each_option_counts_in_what_is_tested() {
         // Only a directory can be searched recursively.
         let also = &["dir"];
-        // Only help and the version depend on the release.
-        let release = |given: &GivenOptions| given.get(COMPAT.name()).and_then(released);
-        each_option_counts(&BLASTDBCHECK, also, |given| {
-            format!("{:?} {:?}", Options::new(given), release(given))
-        });
+        each_option_counts(&BLASTDBCHECK, also, |given| format!("{:?}", Options::new(given)));
     }
 }

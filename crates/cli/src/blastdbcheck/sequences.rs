@@ -10,10 +10,13 @@ use fleetblast_seq::nucleotide::random::Random;
 use super::log::{Log, describe};
 use super::options::{Level, Options, Selection};
 use super::volume::OpenVolume;
-use crate::exceptions::Exception;
+use crate::exceptions::{Exception, Place};
 
-const NO_OID: Exception =
-    Exception { line: 815, class: "CSeqDBException::eArgErr", function: "CSeqDBImpl::GetSeqIDs" };
+const NO_OID: Exception = Exception::of_database(
+    Place { file: "objtools/blast/seqdb_reader/seqdbimpl.cpp", lines: [815, 817, 813] },
+    "eArgErr",
+    "CSeqDBImpl::GetSeqIDs",
+);
 
 /// A fault of a sequence.
 enum Fault {
@@ -105,12 +108,13 @@ impl<'a> SequenceCheck<'a> {
         let fault = match u32::try_from(oid).ok().filter(|&oid| oid < volume.database.oid_count()) {
             Some(oid) => self.find_fault(oid, volume).err().map(|fault| match fault {
                 Fault::Database(step, error) => {
-                    format!("Failed during {step}, oid {oid}: {}", describe(&error))
+                    let what = describe(self.options.release, error);
+                    format!("Failed during {step}, oid {oid}: {what}")
                 }
                 Fault::Contradiction(step, what) => format!("{step} failed; oid={oid}: {what}"),
             }),
             None => {
-                let text = NO_OID.format("OID not found");
+                let text = NO_OID.format(self.options.release, "OID not found");
                 Some(format!("Failed during headers, oid {oid}: {text}"))
             }
         };

@@ -30,7 +30,7 @@ impl<'a> VolumeChecks<'a> {
             Ok(volume) => volume,
             Err(error) => {
                 log.line(Level::Brief, format!("  [ERROR] caught exception in {name}"))?;
-                log.line(Level::Details, describe(&error))?;
+                log.line(Level::Details, describe(log.release(), error))?;
                 return Ok(1);
             }
         };

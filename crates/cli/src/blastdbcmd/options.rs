@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use fleetblast_db::{SequenceKind, TaxonTree};
-use fleetblast_job::error::{Error, conversion_error};
+use fleetblast_job::error::Error;
 use fleetblast_seq::convert::trim_spaces;
 use fleetblast_stats::release::Release;
 
 use crate::database_metadata::file_prefix;
+use crate::exceptions::conversion_error;
 use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
 use crate::options::number;
 use crate::options::parse::GivenOptions;

@@ -9,12 +9,16 @@ use fleetblast_makedb as makedb;
 use fleetblast_stats::release::Release;
 
 use super::options_error;
+use crate::exceptions::conversion_exception;
 use crate::options::number::printable;
 
 /// The least size that BLAST+ refuses as too large.
 const TOO_LARGE: u64 = 1 << 32;
 /// Letters of the units. Each unit is 1000 (or 1024) times the previous unit.
 const UNITS: &[u8] = b"KMGTPE";
+
+/// Number of lines before the function that parses sizes that 2.17.0 no longer has.
+const LINES_REMOVED: u32 = 9;
 
 /// A fault in the text of a size: the offset, and the line of BLAST+'s source that its message
 /// names.
@@ -28,12 +32,10 @@ pub(super) fn limit(text: &OsStr, release: &Release) -> Result<u64, Error> {
     let bytes = text.as_bytes();
     let size = parse(bytes).map_err(|Fault { line, at }| {
         let text = text.to_string_lossy();
-        let what = format!(
-            "(CStringException::eConvert) ncbi::NStr::StringToUInt8_DataSize() - Cannot convert \
-             string '{text}' to Uint8 (m_Pos = {at})"
-        );
-        let exception = release.string_exception(line, &what);
-        Error::new(exit::UNKNOWN, format!("Error: {exception}"))
+        let lines = [line, line, line - LINES_REMOVED];
+        let exception = conversion_exception(lines, "NStr::StringToUInt8_DataSize");
+        let what = format!("Cannot convert string '{text}' to Uint8 (m_Pos = {at})");
+        Error::new(exit::UNKNOWN, format!("Error: {}", exception.format(release, &what)))
     })?;
     if size >= TOO_LARGE {
         return Err(options_error("max_file_sz must be < 4 GiB"));

@@ -7,13 +7,14 @@ use std::os::unix::ffi::OsStringExt;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::output::{Output, leave_empty};
 use fleetblast_report::masking::{MaskAlgorithm, MaskEncoding, MaskFileWriter};
-use fleetblast_seq::convert::{exception, printable};
+use fleetblast_seq::convert::printable;
 use fleetblast_seq::fasta::{FastaError, FastaErrorKind, Options as FastaOptions, Reader, Rules};
 use fleetblast_seq::id::choose_best_id;
+use fleetblast_stats::release::Release;
 
-use super::input::open_file;
+use super::input::{NO_DEFLINE, line_exception, open_file, reader_exception};
 use super::numbering::Numbering;
-use crate::exceptions::convert_last_error;
+use crate::exceptions::{Exception, conversion_exception, convert_last_error};
 use crate::options::convert2blastmask::{
     CONVERT2BLASTMASK, MASKING_ALGORITHM, MASKING_OPTIONS, OUTFMT,
 };
@@ -32,6 +33,7 @@ struct Options {
     /// The encoding of a file of masks; `None` for intervals.
     encoding: Option<MaskEncoding>,
     algorithm: MaskAlgorithm,
+    release: &'static Release,
 }
 
 impl Options {
@@ -50,6 +52,7 @@ impl Options {
                 _ => None,
             },
             algorithm: MaskAlgorithm { id: 0, program, name, options },
+            release: values.release(),
         }
     }
 }
@@ -71,7 +74,8 @@ fn program(name: &str) -> (i64, &'static str) {
 /// # Errors
 /// A message and BLAST+'s exit code.
 pub fn convert2blastmask(given: &GivenOptions) -> Result<(), Error> {
-    convert(&Options::new(given)).map_err(convert_last_error)
+    let options = Options::new(given);
+    convert(&options).map_err(|error| convert_last_error(options.release, error))
 }
 
 fn convert(options: &Options) -> Result<(), Error> {
@@ -107,7 +111,9 @@ fn convert_all(
     };
     let mut reader = Reader::new(input, &options.input, reading);
     let mut numbering = Numbering::default();
-    while let Some(record) = reader.next_record().map_err(|error| failure(&error))? {
+    while let Some(record) =
+        reader.next_record().map_err(|error| failure(options.release, &error))?
+    {
         let (ids, masks) = (numbering.identify(&record.ids), &record.lower_case);
         let mut text = Vec::new();
         match (file.as_mut(), choose_best_id(&ids)) {
@@ -123,58 +129,50 @@ fn convert_all(
 }
 
 /// Converts an error of the FASTA reader to BLAST+'s exception.
-fn failure(error: &FastaError) -> Error {
-    const READER: &str = "CObjReaderParseException";
+fn failure(release: &Release, error: &FastaError) -> Error {
     let message = match error {
         FastaError::Invalid { problem: FastaErrorKind::BadPosition { text, position }, .. } => {
-            position_exception(text, *position)
+            position_exception(release, text, *position)
         }
         FastaError::Invalid { line, problem, .. } => {
-            let (source_line, code, function) = match problem {
-                FastaErrorKind::NoDefline => {
-                    (355, "eNoDefline", "ncbi::objects::CFastaReader::ReadOneSeq() - ")
-                }
-                FastaErrorKind::UnknownMolecule => {
-                    (1568, "eAmbiguous", "ncbi::objects::CFastaReader::AssignMolType() - ")
-                }
-                FastaErrorKind::NoRecord => (2112, "eEOF", ""),
-                FastaErrorKind::NoResidues => (2112, "eNoResidues", ""),
-                _ => (2112, "eFormat", ""),
+            let exception = match problem {
+                FastaErrorKind::NoDefline => NO_DEFLINE,
+                FastaErrorKind::UnknownMolecule => UNKNOWN_MOLECULE,
+                FastaErrorKind::NoRecord => line_exception("eEOF"),
+                FastaErrorKind::NoResidues => line_exception("eNoResidues"),
+                _ => line_exception("eFormat"),
             };
             let what = error.blast_message().unwrap_or_else(|| error.to_string());
-            let what = format!("({READER}::{code}) {function}{what} (m_Pos = {line})");
-            exception(source_line, &what)
+            exception.format(release, &format!("{what} (m_Pos = {line})"))
         }
         FastaError::Read { .. } => format!("Error: {error}"),
     };
     Error::new(exit::INPUT, message)
 }
 
+/// The exception for a sequence that may be a protein or a nucleotide.
+const UNKNOWN_MOLECULE: Exception =
+    reader_exception([1568, 1606, 1606], "eAmbiguous", "objects::CFastaReader::AssignMolType");
+
 /// Formats BLAST+'s exception for a text in the place of a position.
-fn position_exception(text: &str, position: Option<usize>) -> String {
+fn position_exception(release: &Release, text: &str, position: Option<usize>) -> String {
     let shown = printable(text.as_bytes());
-    let (line, function, kind, position) = match position {
-        Some(0) if text.is_empty() => (897, "StringToUInt8", "Uint8", 0),
-        Some(position) => (910, "StringToUInt8", "Uint8", position),
-        None => (652, "StringToUInt", "unsigned int, overflow", 0),
+    let (lines, function, kind, position) = match position {
+        Some(0) if text.is_empty() => ([897, 897, 895], "NStr::StringToUInt8", "Uint8", 0),
+        Some(position) => ([910, 910, 908], "NStr::StringToUInt8", "Uint8", position),
+        None => ([652; 3], "NStr::StringToUInt", "unsigned int, overflow", 0),
     };
     let what = format!("Cannot convert string '{shown}' to {kind} (m_Pos = {position})");
-    exception(line, &format!("(CStringException::eConvert) ncbi::NStr::{function}() - {what}"))
+    conversion_exception(lines, function).format(release, &what)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::compat::{COMPAT, released};
-    use crate::options::parse::GivenOptions;
     use crate::options::tests::each_option_counts;
 
     #[test]
     fn each_option_counts_in_what_is_converted() {
-        // Only help and the version depend on the release.
-        let release = |given: &GivenOptions| given.get(COMPAT.name()).and_then(released);
-        each_option_counts(&CONVERT2BLASTMASK, &[], |given| {
-            format!("{:?} {:?}", Options::new(given), release(given))
-        });
+        each_option_counts(&CONVERT2BLASTMASK, &[], |given| format!("{:?}", Options::new(given)));
     }
 }

@@ -7,7 +7,7 @@ use std::iter;
 use std::path::Path;
 
 use fleetblast_db::defline::joined_title;
-use fleetblast_db::{Database, DbError, SearchPath, SequenceKind, TaxonomyNames};
+use fleetblast_db::{Database, DbError, SequenceKind, TaxonomyNames};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard;
 use fleetblast_seq::fasta::{
@@ -16,12 +16,16 @@ use fleetblast_seq::fasta::{
 use fleetblast_seq::id::{Molecule, SeqId};
 use fleetblast_seq::input;
 
-use super::options::{InputFormat, Options};
-use crate::exceptions::Exception;
+use super::options::{InputFormat, Options, dust_failure, execution_failure};
+use crate::exceptions::{Exception, Place};
 use crate::hint;
 use crate::messages::complain;
+use crate::options::compat::{in_words_of, search_path};
 use crate::options::masker::IN;
 use crate::plan;
+
+/// The source file of the exceptions about FASTA.
+const READER: &str = "objtools/readers/fasta.cpp";
 
 /// A sequence to mask.
 #[derive(Debug, Default)]
@@ -84,10 +88,29 @@ fn open_fasta(options: &Options) -> Result<Sequences<'_>, Error> {
     Ok(Box::new(iter::from_fn(move || next().transpose())))
 }
 
+/// The exception for a file that does not start with a definition line.
+pub(super) const NO_DEFLINE: Exception =
+    reader_exception([355, 393, 393], "eNoDefline", "objects::CFastaReader::ReadOneSeq");
+
+/// Returns the exception of this kind about a line of FASTA.
+pub(super) const fn line_exception(code: &'static str) -> Exception {
+    reader_exception([2112, 2217, 2217], code, "")
+}
+
+/// Returns the exception of this kind of the FASTA reader, thrown at these lines.
+pub(super) const fn reader_exception(
+    lines: [u32; 3],
+    code: &'static str,
+    function: &'static str,
+) -> Exception {
+    let place = Place { file: READER, lines };
+    Exception { place, class: "CObjReaderParseException", code, function }
+}
+
 /// Returns the error for a definition line without a sequence.
 fn no_residues(options: &Options, line: u64) -> Error {
     let what = format!("FASTA-Reader: No residues given (m_Pos = {line})");
-    options.exception(2112, "CObjReaderParseException::eNoResidues", "", &what)
+    options.exception(&line_exception("eNoResidues"), &what)
 }
 
 /// Converts an error of the FASTA reader.
@@ -95,27 +118,26 @@ fn failure(options: &Options, error: &FastaError) -> Error {
     match (error, error.blast_message()) {
         (FastaError::Invalid { line, problem: FastaErrorKind::NoDefline, .. }, Some(message)) => {
             let what = format!("{message} (m_Pos = {line})");
-            let function = "ncbi::objects::CFastaReader::ReadOneSeq() - ";
-            options.exception(355, "CObjReaderParseException::eNoDefline", function, &what)
+            options.exception(&NO_DEFLINE, &what)
         }
         _ => Error::new(options.failure_code(), format!("Error: {error}")),
     }
 }
 
 fn open_database(options: &Options) -> Result<Sequences<'_>, Error> {
-    let search = SearchPath::from_environment()?;
+    let search = search_path(options.release)?;
     let kind = match options.algorithm.molecule() {
         Molecule::Protein => SequenceKind::Protein,
         Molecule::Nucleotide => SequenceKind::Nucleotide,
     };
-    let failed = |error: DbError| database_failure(options, &error);
+    let failed = |error: DbError| database_failure(options, error);
     let names = options.input.to_string_lossy();
     let database = Database::open_to_retrieve(&names, kind, &search, None).map_err(failed)?;
     let (oid_count, taxa) = (database.oid_count(), TaxonomyNames::find_on_search_path(&search));
     // BLAST+ reads all OIDs here, also those outside FIRST_OID and LAST_OID.
     let next = move |oid| match read(&database, oid, &taxa).map_err(failed) {
         Ok(None) if options.is_dust() => {
-            Err(options.exception(0, "CUnassignedMember::eGet", "", "Seq_entry.set"))
+            Err(dust_failure("CUnassignedMember::eGet", "Seq_entry.set"))
         }
         read => read,
     };
@@ -146,12 +168,11 @@ fn read(database: &Database, oid: u32, taxa: &TaxonomyNames) -> Result<Option<Se
 }
 
 /// Converts an error of the database.
-fn database_failure(options: &Options, error: &DbError) -> Error {
-    match Exception::for_database_error(error) {
-        Some(Exception { line, class, function }) => {
-            let function = format!("ncbi::{function}() - ");
-            options.exception(line, class, &function, &error.to_string())
-        }
-        None => Error::new(options.failure_code(), format!("Error: {error}")),
+fn database_failure(options: &Options, error: DbError) -> Error {
+    let error = in_words_of(options.release, error);
+    match (Exception::for_database_error(options.release, &error), &error) {
+        (Some((exception, what)), _) => options.exception(&exception, &what),
+        (None, DbError::MissingLmdb { .. }) => execution_failure(&error.to_string()),
+        _ => Error::new(options.failure_code(), format!("Error: {error}")),
     }
 }

@@ -32,7 +32,8 @@ use crate::plan;
 /// # Errors
 /// A message and BLAST+'s exit code.
 pub fn segmasker(given: &GivenOptions) -> Result<(), Error> {
-    run(&Options::of_segmasker(given)?).map_err(convert_last_error)
+    let options = Options::of_segmasker(given)?;
+    run(&options).map_err(|error| convert_last_error(options.release, error))
 }
 
 /// Runs `dustmasker`.

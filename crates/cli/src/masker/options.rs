@@ -4,12 +4,12 @@ use std::ffi::OsString;
 
 use fleetblast_job::error::Error;
 use fleetblast_report::masking::MaskEncoding;
-use fleetblast_seq::convert::exception;
 use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::id::Molecule;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::release::Release;
 
+use crate::exceptions::Exception;
 use crate::options::dustmasker::{self, DUSTMASKER};
 use crate::options::masker as shared;
 use crate::options::parse::GivenOptions;
@@ -19,8 +19,8 @@ use crate::stream_number::stream_number;
 
 /// Exit code of `segmasker` after an error in its input.
 const SEG_FAILURE: u8 = 1;
-/// Exit code of `dustmasker` after an error in its input: that of an uncaught exception.
-const DUST_FAILURE: u8 = 3;
+/// Exit code after an uncaught exception.
+const UNCAUGHT: u8 = 3;
 
 /// Values of the options of a masking program.
 #[derive(Debug)]
@@ -95,9 +95,7 @@ impl Options {
         let options = Self::new(&values, Algorithm::Dust { window, params }, description)?;
         let hard_masking = values.flag_if_listed(&dustmasker::HARD_MASKING);
         if hard_masking && options.format != Format::Fasta {
-            let message = "Error: (106.7) Application's execution failed: Hard masking can only be \
-                           applied for fasta output";
-            return Err(Error::new(options.failure_code(), message));
+            return Err(execution_failure("Hard masking can only be applied for fasta output"));
         }
         Ok(Self { hard_masking, ..options })
     }
@@ -139,21 +137,31 @@ impl Options {
     pub(super) fn failure_code(&self) -> u8 {
         match self.algorithm {
             Algorithm::Seg(_) => SEG_FAILURE,
-            Algorithm::Dust { .. } => DUST_FAILURE,
+            Algorithm::Dust { .. } => UNCAUGHT,
         }
     }
 
-    /// Returns the error for an exception of BLAST+. `line` is the line of its source, `class` the
-    /// class with the kind of error, and `function` the place of an exception that states it.
-    pub(super) fn exception(&self, line: u32, class: &str, function: &str, what: &str) -> Error {
-        let message = match self.algorithm {
-            Algorithm::Seg(_) => exception(line, &format!("({class}) {function}{what}")),
-            Algorithm::Dust { .. } => format!(
-                "Error: ({class}) {what}\nError: (106.16) Application's execution failed ({class}) {what}"
-            ),
-        };
-        Error::new(self.failure_code(), message)
+    /// Returns the error for an exception of BLAST+ with a description.
+    pub(super) fn exception(&self, exception: &Exception, what: &str) -> Error {
+        match self.algorithm {
+            Algorithm::Seg(_) => Error::new(SEG_FAILURE, exception.format(self.release, what)),
+            Algorithm::Dust { .. } => dust_failure(&exception.name(self.release), what),
+        }
     }
+}
+
+/// Returns the error for an exception that no program of BLAST+ catches itself.
+pub(super) fn execution_failure(what: &str) -> Error {
+    let message = format!("Error: (106.7) Application's execution failed: {what}");
+    Error::new(UNCAUGHT, message)
+}
+
+/// Returns the error of `dustmasker` for an exception with this name and description.
+pub(super) fn dust_failure(name: &str, what: &str) -> Error {
+    let message = format!(
+        "Error: ({name}) {what}\nError: (106.16) Application's execution failed ({name}) {what}"
+    );
+    Error::new(UNCAUGHT, message)
 }
 
 impl Algorithm {

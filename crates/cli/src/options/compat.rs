@@ -167,7 +167,7 @@ pub fn insert_release(release: &Release, given: &mut GivenOptions) {
 }
 
 /// What later releases add to the message about a missing database.
-pub const MISSING_DATABASE_ADVICE: &str =
+const MISSING_DATABASE_ADVICE: &str =
     ". Please verify the spelling of the BLAST database and its molecule type.";
 
 /// Converts the error for a missing database, or a missing file of one, to that of the release.
@@ -184,6 +184,21 @@ pub fn convert_error(release: &Release, error: Error) -> Error {
             }
         }
         _ => error,
+    }
+}
+
+/// Returns the error for a file of a database, or a list, that is missing or invalid.
+pub fn database_file_error(release: &Release, what: impl fmt::Display) -> Error {
+    convert_error(release, Error { kind: ErrorKind::UnmappedFile, ..Error::database(what) })
+}
+
+/// Returns the text of an error of the database in exceptions and warnings of the release.
+pub fn database_error_text(release: &Release, error: &DbError) -> String {
+    match (error, release.missing_database) {
+        (DbError::NotFound { .. }, MissingDatabase::NamedWithAdvice) => {
+            format!("{error}{MISSING_DATABASE_ADVICE}")
+        }
+        _ => error.to_string(),
     }
 }
 

@@ -83,10 +83,10 @@ pub fn full(program: &Program, name: ProgramName) -> String {
     out
 }
 
-/// Lists the options of BLAST+ that FleetBLAST refuses. The help texts under BLAST+'s name need
-/// this list, since they do not mark these options.
+/// Lists the options of BLAST+ that FleetBLAST refuses, if any. The help texts under BLAST+'s name
+/// need this list, since they do not mark these options.
 fn refusals(program: &Program) -> String {
-    let mut out = String::from(" *** Not supported by FleetBLAST\n");
+    let mut out = String::new();
     let options = program.all().filter(|option| option.group != Group::FLEETBLAST);
     for option in options.filter(|option| option.refused != Refused::Nothing) {
         let (values, mark) = (option.refused.values(), option.refused.mark());
@@ -95,8 +95,7 @@ fn refusals(program: &Program) -> String {
         let line = format!("-{}{values}{when}", option.name);
         wrap(&mut out, " ", "   ", line.split(' '));
     }
-    out.push('\n');
-    out
+    if out.is_empty() { out } else { format!(" *** Not supported by FleetBLAST\n{out}\n") }
 }
 
 /// Formats the description of an option. Under BLAST+'s name, only FleetBLAST's own options have

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
+use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_engine::params::{NucleotideParams, Params, Template, TemplateKind};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Citations};
@@ -10,7 +10,7 @@ use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::archive_options::{ArchiveRequest, OptionValue};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
-use fleetblast_stats::release::{MissingDatabase, Release};
+use fleetblast_stats::release::Release;
 
 use super::archive::{self, SetOptions};
 use super::fleet::{OptionText, flag_value, number_value, option_text, text_value, word_value};
@@ -444,10 +444,7 @@ fn missing_database_message(database: &str, release: &Release) -> Option<String>
     let search = SearchPath::from_environment();
     let opened = search.and_then(|path| Database::open(database, SequenceKind::Nucleotide, &path));
     let error = opened.err()?;
-    let has_advice = matches!(error, DbError::NotFound { .. })
-        && release.missing_database == MissingDatabase::NamedWithAdvice;
-    let advice = if has_advice { compat::MISSING_DATABASE_ADVICE } else { "" };
-    Some(format!("Warning: {error}{advice}"))
+    Some(format!("Warning: {}", compat::database_error_text(release, &error)))
 }
 
 /// Parses the parameters of DUST from `-dust`. Values out of range mean the default.

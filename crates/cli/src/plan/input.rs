@@ -8,11 +8,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf, absolute};
 
-use fleetblast_job::error::{Error, conversion_error};
+use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Destination, ReportFiles, Source, Subjects};
 use fleetblast_report::model::Notation;
 use fleetblast_stats::release::Release;
 
+use crate::exceptions::conversion_error;
 use crate::options::number;
 use crate::options::search::database::{DatabaseOptions, SUBJECT};
 use crate::options::typed::to_text;
