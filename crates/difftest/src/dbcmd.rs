@@ -11,6 +11,9 @@ use crate::fasta;
 use crate::process::{Tool, must_run, shell};
 use crate::workspace::{self, Source, Workspace};
 
+/// The releases with which rows may be compared.
+const RELEASES: [&str; 3] = ["2.12.0", "2.16.0", "2.17.0"];
+
 /// Time limit of one command.
 const LIMIT: Duration = Duration::from_secs(600);
 const TABLE: &str = include_str!("../cases/dbcmd.tsv");
@@ -151,7 +154,11 @@ fn cases() -> Result<Vec<Case>> {
             return Err(bad(format!("{} columns instead of 3 (separated by TAB)", fields.len())));
         };
         let (id, releases) = match id.split_once('@') {
-            Some((id, releases)) => (id, Some(releases)),
+            Some((id, releases)) => match releases.split(',').find(|name| !RELEASES.contains(name))
+            {
+                Some(unknown) => return Err(bad(format!("no release is named {unknown}"))),
+                None => (id, Some(releases)),
+            },
             None => (id, None),
         };
         for (choice, options) in alternatives(options).map_err(bad)? {

@@ -52,11 +52,13 @@ pub enum ReportError {
     PatternSearch,
     /// A text has characters that the XML report cannot hold.
     #[error(
-        "the title {text:?} cannot be written to XML, which holds ASCII or, before BLAST+ 2.17.0, Latin-1 characters in UTF-8; change the title or the format"
+        "the title {text:?} cannot be written to XML, which holds {characters} only; change the title or the format"
     )]
     XmlText {
         /// The text, with replacement characters where it is not UTF-8.
         text: String,
+        /// The characters that it may have.
+        characters: &'static str,
     },
 }
 

@@ -226,8 +226,9 @@ pub struct Matches {
     pub positives: usize,
 }
 
-/// Returns the numbers of matching columns of an alignment: those that its archive states, or else
-/// what [`count_matches`] counts.
+/// Returns the numbers of matching columns of an alignment: those that its archive states, where 0
+/// stands for a number that it does not state. Without an archive, those that [`count_matches`]
+/// counts.
 ///
 /// # Errors
 /// If the alignment does not fit its sequences.
@@ -271,7 +272,7 @@ pub fn count_matches(
     let context = query.context(alignment);
     let letters = match (&query.query.pssm, counted) {
         // BLAST+'s results of searches with a PSSM have no masks.
-        (Some(_), _) => query.residues,
+        (Some(_), _) => &context.unmasked,
         (None, IdentityLetters::MaskedByReportCode) => &context.letters,
         (None, IdentityLetters::Aligned | IdentityLetters::Unmasked) => &context.unmasked,
     };

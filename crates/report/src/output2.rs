@@ -99,7 +99,7 @@ pub fn epilogue(format: &Output2, queries: usize, out: &mut Vec<u8>) {
 
 /// Appends the end of an object whose last search has ended. It has no text that is encoded.
 fn end_open_object(format: &Output2, out: &mut Vec<u8>) {
-    let style = (format.notation, XmlEncoding::Utf8);
+    let style = (format.notation, XmlEncoding::Latin1);
     format.end_object(&mut Writer::within(style, format.depth_of_searches(), true, out));
 }
 

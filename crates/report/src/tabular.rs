@@ -253,15 +253,20 @@ impl Row<'_> {
                 let letters = query.frame_range.len();
                 let bases = query.sequence_range.len();
                 let stored = alignment.stored.and_then(|stored| stored.coverage);
-                let share = match self.hsp_coverage {
-                    HspCoverage::Whole => number::coverage(bases, self.query_length),
-                    HspCoverage::LettersOfBases | HspCoverage::Codons if stored.is_some() => {
-                        stored.map_or(0, |share| share as u32)
+                match (self.hsp_coverage, stored) {
+                    (HspCoverage::Whole, _) => {
+                        number::coverage(bases, self.query_length).to_string()
                     }
-                    HspCoverage::LettersOfBases => number::coverage(letters, whole),
-                    HspCoverage::Codons => number::coverage(letters, whole / 3),
-                };
-                share.to_string()
+                    // BLAST+ takes a negative number, or one beyond its range, for none.
+                    (_, Some(share)) if !(0.0..=f64::from(i32::MAX)).contains(&share) => {
+                        "N/A".to_owned()
+                    }
+                    (_, Some(share)) => (share as u32).to_string(),
+                    (HspCoverage::LettersOfBases, None) => {
+                        number::coverage(letters, whole).to_string()
+                    }
+                    (HspCoverage::Codons, None) => number::coverage(letters, whole / 3).to_string(),
+                }
             }
             // The subject's frame; all other columns are handled above.
             _ => s_frame.to_string(),

@@ -182,7 +182,12 @@ pub fn append_escaped_xml(
         append_escaped(text, out, |byte| !is_plain(byte), append_escaped_xml_byte);
         return Ok(());
     }
-    let failed = || ReportError::XmlText { text: String::from_utf8_lossy(text).into_owned() };
+    let characters = match encoding {
+        XmlEncoding::Latin1 => "Latin-1 characters in UTF-8",
+        XmlEncoding::Ascii => "ASCII",
+    };
+    let failed =
+        || ReportError::XmlText { text: String::from_utf8_lossy(text).into_owned(), characters };
     if encoding == XmlEncoding::Ascii {
         return Err(failed());
     }
@@ -304,13 +309,14 @@ mod tests {
     fn escapes() {
         assert_eq!(escape_html(b"<a> & \"b\" 'c'"), b"&lt;a&gt; &amp; &quot;b&quot; 'c'");
         let mut out = Vec::new();
-        append_escaped_xml("<a> & \"b\" 'c' \u{e9}\u{1}".as_bytes(), XmlEncoding::Utf8, &mut out)
+        append_escaped_xml("<a> & \"b\" 'c' \u{e9}\u{1}".as_bytes(), XmlEncoding::Latin1, &mut out)
             .unwrap();
         assert_eq!(out, b"&lt;a&gt; &amp; &quot;b&quot; &apos;c&apos; \xe9#");
         out.clear();
         append_escaped_xml(b"a\0\xff", XmlEncoding::Ascii, &mut out).unwrap();
         assert_eq!(out, b"a");
-        assert!(append_escaped_xml(b"\xff", XmlEncoding::Utf8, &mut out).is_err());
-        assert!(append_escaped_xml("\u{20ac}".as_bytes(), XmlEncoding::Utf8, &mut out).is_err());
+        assert!(append_escaped_xml(b"\xff", XmlEncoding::Latin1, &mut out).is_err());
+        assert!(append_escaped_xml("\u{e9}".as_bytes(), XmlEncoding::Ascii, &mut out).is_err());
+        assert!(append_escaped_xml("\u{20ac}".as_bytes(), XmlEncoding::Latin1, &mut out).is_err());
     }
 }

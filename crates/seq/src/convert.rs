@@ -20,7 +20,7 @@ pub enum ValueParseErrorKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueParseError {
     /// The kind of error.
-    pub fault: ValueParseErrorKind,
+    fault: ValueParseErrorKind,
     message: String,
     position: usize,
 }

@@ -1,7 +1,8 @@
 //! The rules that differ between releases of BLAST+.
 //!
 //! Code whose results depend on the release reads the [`Release`] that it is given: no other module
-//! has a number of a release. Values that are the same in all releases stay where they are used.
+//! has a number of a release, and only places of exceptions stand beside their texts, one for each
+//! release ([`Release::choose`]). Values that are the same in all releases stay where they are used.
 
 use fleetblast_seq::id::TextRanking;
 
@@ -132,8 +133,8 @@ pub struct LongestWords {
 /// The encoding of XML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum XmlEncoding {
-    /// UTF-8, which the document does not declare.
-    Utf8,
+    /// Latin-1, which the document does not declare. Titles are read as UTF-8.
+    Latin1,
     /// ASCII.
     Ascii,
 }
@@ -142,7 +143,7 @@ impl XmlEncoding {
     /// Returns the first line of a document, without a line end.
     pub fn declaration(self) -> &'static str {
         match self {
-            XmlEncoding::Utf8 => "<?xml version=\"1.0\"?>",
+            XmlEncoding::Latin1 => "<?xml version=\"1.0\"?>",
             XmlEncoding::Ascii => "<?xml version=\"1.0\" encoding=\"US-ASCII\"?>",
         }
     }
@@ -180,7 +181,7 @@ impl Release {
         filters_chains: false,
         filters_before_order: false,
         common_ends_have_frames: false,
-        xml_encoding: XmlEncoding::Utf8,
+        xml_encoding: XmlEncoding::Latin1,
         shows_translated_strands: false,
         leaves_frames_unset: false,
         hsp_coverage_counts_codons: false,

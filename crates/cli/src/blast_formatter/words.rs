@@ -14,7 +14,7 @@ use crate::plan::format::{DESCRIPTIONS, FormatChoice};
 use crate::stored_search::{RESTORED, Stored, search_options};
 
 /// Stored options that reports of alignments do not depend on, beside those that are restored.
-/// Another one, such as a list of identifiers, may change the report and is refused.
+/// Another one may change the report and is refused.
 const WITHOUT_EFFECT: [&str; 30] = [
     "BestHitOverhang",
     "BestHitScoreEdge",
@@ -70,7 +70,7 @@ pub fn search_words(
         return Err(Error::unsupported(BLAST_FORMATTER.name, what));
     }
     let stored = Stored(&archive.request.options);
-    let mut words = subject_words(archive, &stored)?;
+    let mut words = subject_words(archive, &stored, program)?;
     words.extend(search_options(&archive.request, &stored, program));
     let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     words.extend(report_options(&options.formatting, &Limits::new(options, &stored)));
@@ -84,7 +84,11 @@ pub fn search_words(
 /// Returns the options for the subjects. BLAST+ restricts a database by the stored taxids only if
 /// they are included ones, and forgets lists of identifiers (`PrintFormattedOutput`,
 /// blast_formatter.cpp).
-fn subject_words(archive: &StoredArchive, stored: &Stored<'_>) -> Result<Vec<String>, Error> {
+fn subject_words(
+    archive: &StoredArchive,
+    stored: &Stored<'_>,
+    program: &Program,
+) -> Result<Vec<String>, Error> {
     let unsupported = |what| Err(Error::unsupported(BLAST_FORMATTER.name, what));
     let names = match &archive.request.subjects {
         StoredSubjects::Database(names) => String::from_utf8_lossy(names).into_owned(),
@@ -101,6 +105,8 @@ fn subject_words(archive: &StoredArchive, stored: &Stored<'_>) -> Result<Vec<Str
     {
         let taxids: Vec<String> = taxids.iter().map(i64::to_string).collect();
         words.extend(["-taxids".to_owned(), taxids.join(",")]);
+        // The search has added the descendants already.
+        words.extend(program.find("no_taxid_expansion").map(|_| "-no_taxid_expansion".to_owned()));
     }
     Ok(words)
 }

@@ -292,7 +292,7 @@ pub(super) fn check_short_words(
     let release = options.release;
     let longest = release.longest_words.map_or(LONGEST_EXACT_WORD, |longest| longest.psiblast);
     if threshold > 0.0 && word_size > longest {
-        // For tblastx BLAST+ names its older limit.
+        // For tblastx, and tblastn with a PSSM, BLAST+ names its older limit.
         let (longest, what) = match (release.longest_words, is_psiblast) {
             (Some(longest), true) => (longest.psiblast, "psiblast"),
             _ => (LONGEST_EXACT_WORD, "protein comparison"),

@@ -9,7 +9,7 @@ mod tests;
 use std::ops::Range;
 
 use fleetblast_seq::asn::{AsnError, AsnReader, Malformed, Node};
-use fleetblast_seq::id::SeqId;
+use fleetblast_seq::id::{Molecule, SeqId};
 use fleetblast_stats::karlin::KarlinParameters;
 
 pub use self::alignments::{Segment, SegmentPart, StoredAlignment};
@@ -289,11 +289,13 @@ fn request(request: Node<'_>) -> Result<Option<StoredRequest>> {
         let OptionValue::Integer(number) = found.value else { return None };
         u32::try_from(number).ok()
     };
+    let program = String::from_utf8_lossy(&program.text()?).into_owned();
+    let [query_molecule, subject_molecule] = molecules(&program);
     Ok(Some(StoredRequest {
-        program: String::from_utf8_lossy(&program.text()?).into_owned(),
+        program,
         service: String::from_utf8_lossy(&service.text()?).into_owned(),
-        queries: read_queries(queries)?,
-        subjects: read_subjects(subject)?,
+        queries: read_queries(queries, query_molecule)?,
+        subjects: read_subjects(subject, subject_molecule)?,
         searched_range: end("RequiredStart").zip(end("RequiredEnd")),
         options,
     }))
@@ -305,21 +307,30 @@ fn list(node: Option<Node<'_>>) -> Result<impl Iterator<Item = Node<'_>>> {
     Ok(elements.into_iter().flatten())
 }
 
-fn read_queries(node: Node<'_>) -> Result<StoredQueries> {
+/// Returns the molecules of the queries and of the subjects of a program.
+fn molecules(program: &str) -> [Molecule; 2] {
+    let of = |programs: &[&str]| match programs.contains(&program) {
+        true => Molecule::Nucleotide,
+        false => Molecule::Protein,
+    };
+    [of(&["blastn", "blastx", "tblastx"]), of(&["blastn", "tblastn", "tblastx"])]
+}
+
+fn read_queries(node: Node<'_>, molecule: Molecule) -> Result<StoredQueries> {
     let (kind, value) = node.choice(QUERIES)?;
     match QUERIES[kind] {
-        "bioseq-set" => sequences::read_set(value).map(StoredQueries::Sequences),
+        "bioseq-set" => sequences::read_set(value, molecule).map(StoredQueries::Sequences),
         "seq-loc-list" => Ok(StoredQueries::Locations),
         _ => sequences::read_matrix(value).map(StoredQueries::Pssm),
     }
 }
 
-fn read_subjects(node: Node<'_>) -> Result<StoredSubjects> {
+fn read_subjects(node: Node<'_>, molecule: Molecule) -> Result<StoredSubjects> {
     match node.choice(SUBJECT)? {
         (0, name) => Ok(StoredSubjects::Database(name.text()?.into_owned())),
         (1, all) => {
-            let all = all.list()?.map(sequences::sequence).collect::<Result<_>>()?;
-            Ok(StoredSubjects::Sequences(all))
+            let subject = |node| sequences::sequence(node, molecule);
+            Ok(StoredSubjects::Sequences(all.list()?.map(subject).collect::<Result<_>>()?))
         }
         _ => Ok(StoredSubjects::Locations),
     }

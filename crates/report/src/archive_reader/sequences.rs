@@ -2,7 +2,7 @@
 
 use fleetblast_seq::alphabet;
 use fleetblast_seq::asn::{Malformed, Node, read_seq_id};
-use fleetblast_seq::id::SeqId;
+use fleetblast_seq::id::{Molecule, SeqId};
 use fleetblast_seq::nucleotide::blastna;
 
 use crate::asn::sequence::{BIOSEQ, DATA, DESCRIPTION, ENTRY, INSTANCE, TITLE};
@@ -36,14 +36,14 @@ pub struct ArchivedSequence {
 }
 
 /// Reads the queries of a set.
-pub(super) fn read_set(node: Node<'_>) -> Result<Vec<ArchivedSequence>> {
+pub(super) fn read_set(node: Node<'_>, molecule: Molecule) -> Result<Vec<ArchivedSequence>> {
     let [.., Some(entries), _] = node.fields(SET)? else {
         return node.fail("a set without 'seq-set'");
     };
     let mut queries = Vec::new();
     for entry in entries.list()? {
         match entry.choice(ENTRY)? {
-            (0, node) => queries.push(sequence(node)?),
+            (0, node) => queries.push(sequence(node, molecule)?),
             _ => return entry.fail("a set within a set"),
         }
     }
@@ -59,13 +59,13 @@ pub(super) fn read_matrix(node: Node<'_>) -> Result<ArchivedSequence> {
         return matrix.fail("a matrix without 'query'");
     };
     match entry.choice(ENTRY)? {
-        (0, node) => sequence(node),
+        (0, node) => sequence(node, Molecule::Protein),
         _ => entry.fail("a set instead of a query"),
     }
 }
 
-/// Reads a sequence (`Bioseq`, seq.asn).
-pub(super) fn sequence(node: Node<'_>) -> Result<ArchivedSequence> {
+/// Reads a sequence of this molecule (`Bioseq`, seq.asn).
+pub(super) fn sequence(node: Node<'_>, molecule: Molecule) -> Result<ArchivedSequence> {
     let [Some(ids), descriptions, Some(instance), _] = node.fields(BIOSEQ)? else {
         return node.fail("a sequence without 'id' or 'inst'");
     };
@@ -79,7 +79,7 @@ pub(super) fn sequence(node: Node<'_>) -> Result<ArchivedSequence> {
     let [_, _, Some(length), .., data, _, _] = instance.fields(INSTANCE)? else {
         return instance.fail("a sequence without 'length'");
     };
-    let mut letters = data.map_or(Ok(Vec::new()), letters)?;
+    let mut letters = data.map_or(Ok(Vec::new()), |data| letters(data, molecule))?;
     let count = usize::try_from(length.integer()?).unwrap_or(usize::MAX);
     if letters.len() < count {
         return instance.fail(format!("{count} letters belong here, not {}", letters.len()));
@@ -89,31 +89,32 @@ pub(super) fn sequence(node: Node<'_>) -> Result<ArchivedSequence> {
     Ok(ArchivedSequence { ids, title, letters })
 }
 
-/// Reads letters. Packed bases may have some letters more than the sequence.
-fn letters(node: Node<'_>) -> Result<Vec<u8>> {
+/// Reads letters of this molecule. Packed bases may have some letters more than the sequence.
+fn letters(node: Node<'_>, molecule: Molecule) -> Result<Vec<u8>> {
     let (kind, value) = node.choice(DATA)?;
-    match DATA[kind] {
-        "ncbieaa" | "iupacaa" => {
+    match (DATA[kind], molecule) {
+        ("ncbieaa" | "iupacaa", Molecule::Protein) => {
             let code = |&letter: &u8| alphabet::encode(letter);
             match value.text()?.iter().map(code).collect() {
                 Some(codes) => Ok(codes),
                 None => value.fail("letters of a protein belong here"),
             }
         }
-        "ncbistdaa" => match value.bytes()? {
+        ("ncbistdaa", Molecule::Protein) => match value.bytes()? {
             codes if codes.iter().all(|&code| usize::from(code) < alphabet::SIZE) => {
                 Ok(codes.into_owned())
             }
             _ => value.fail("codes of a protein belong here"),
         },
-        "ncbi2na" => {
+        ("ncbi2na", Molecule::Nucleotide) => {
             let four = |byte: &u8| [6, 4, 2, 0].map(|shift| byte >> shift & 3);
             Ok(value.bytes()?.iter().flat_map(four).collect())
         }
-        "ncbi4na" => {
+        ("ncbi4na", Molecule::Nucleotide) => {
             let two = |byte: &u8| [byte >> 4, byte & 15].map(blastna::from_ncbi4na);
             Ok(value.bytes()?.iter().flat_map(two).collect())
         }
-        other => node.fail(format!("'{other}' is not supported")),
+        (other, Molecule::Protein) => node.fail(format!("no protein has letters in '{other}'")),
+        (other, Molecule::Nucleotide) => node.fail(format!("no bases are in '{other}'")),
     }
 }

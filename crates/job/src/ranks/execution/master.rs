@@ -218,7 +218,10 @@ impl<'a> SearchMaster<'a> {
         answers: &mut Answers,
     ) -> Result<BlockLayout, Error> {
         let hits = take_alignments(id, &sent.asked_hits, &sent.hits, answers)?;
-        let (hits, overflowed) = (&hits[..reported], &sent.overflowed[..reported]);
+        let (hits, overflowed) = hits
+            .get(..reported)
+            .zip(sent.overflowed.get(..reported))
+            .ok_or_else(|| inconsistent_ranks(id))?;
         let to_encode = BlockToEncode { id, queries, hits, overflowed, traceback: sent.traceback };
         let encoder = self.encoder.as_mut().ok_or_else(|| inconsistent_ranks(id))?;
         Ok(BlockLayout::from_bytes(self.pool.install(|| encoder.encode(&to_encode))?))
