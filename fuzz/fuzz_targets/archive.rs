@@ -7,9 +7,9 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut text = AsnReader::text(bytes);
-    while let Ok(Some(_)) = read_next(&mut text) {}
+    while let Ok(Some(_)) = read_next(&mut text, true) {}
     let mut binary = AsnReader::binary(bytes);
-    while let Ok(Some(_)) = read_next(&mut binary) {}
+    while let Ok(Some(_)) = read_next(&mut binary, true) {}
     let _ = read_strategy(&mut AsnReader::text(bytes));
     let _ = read_strategy(&mut AsnReader::binary(bytes));
 });

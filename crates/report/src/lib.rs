@@ -56,7 +56,7 @@ mod title;
 mod unique_coverage;
 mod xml;
 
-pub use archive::write_strategy;
+pub use archive::{RepeatedSettings, repeat_archive, write_strategy};
 pub use archived_name::ArchivedName;
 pub use error::ReportError;
 pub use joined::{join_hits, joins_hits, keep_first_subjects};

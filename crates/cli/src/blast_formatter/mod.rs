@@ -9,7 +9,10 @@ use std::io::{BufRead, BufReader, Read};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Destination, Format, Plan};
 use fleetblast_job::{ArchiveReport, ArchivedSearch, SubjectDatabase, standard};
-use fleetblast_report::archive_reader::{self, StoredArchive, StoredObject, StoredSubjects};
+use fleetblast_report::archive_reader::{
+    self, StoredArchive, StoredObject, StoredRequest, StoredSubjects,
+};
+use fleetblast_report::{RepeatedSettings, repeat_archive};
 use fleetblast_seq::asn::{AsnError, AsnReader};
 use fleetblast_seq::id::{SeqId, choose_best_id};
 
@@ -53,21 +56,22 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         sorts_all_reports: true,
         ..ProcessEnvironment::current()
     };
-    let mut archives = Archives::new(file, path)?;
+    let mut archives = Archives::new(file, path, words::is_archive(&options))?;
     let mut report: Option<ArchiveReport> = None;
+    let mut first_request = None;
     let mut next = archives.next_archive()?;
     if next.is_none() {
         return Err(archives.invalid("it is empty"));
     }
     while let Some(object) = next {
-        let Some(first) = object.archive else {
+        let Some(archive) = object.archive else {
             next = archives.next_archive()?;
             continue;
         };
-        let plan = plan(&first, &options, &environment)?;
-        warn_of_empty_subjects(&first);
+        let plan = plan(&archive, &options, &environment)?;
+        warn_of_empty_subjects(&archive);
         let audience = Progress::new(NO_PROGRAM, ProgressMode::No, plan.out == Destination::Stdout);
-        let mut target = match &first.request.subjects {
+        let mut target = match &archive.request.subjects {
             StoredSubjects::Sequences(stored) => {
                 SubjectDatabase::from_archive(&plan, stored, &audience)?
             }
@@ -79,10 +83,15 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
             Some(output) => output,
             None => report.insert(ArchiveReport::open(&plan)?),
         };
-        let search = ArchivedSearch { plan: &plan, target: &target };
-        let joined = ArchiveReport::is_joined(&plan);
-        let rest = std::iter::from_fn(|| if joined { archives.rest() } else { None });
-        output.write(&search, std::iter::once(Ok(*first)).chain(rest), &audience)?;
+        if archives.keeps_values {
+            let first = first_request.get_or_insert_with(|| archive.request.clone());
+            output.write_piece(&repeated(first, &archive, &options)?)?;
+        } else {
+            let search = ArchivedSearch { plan: &plan, target: &target };
+            let joined = ArchiveReport::is_joined(&plan);
+            let rest = std::iter::from_fn(|| if joined { archives.rest() } else { None });
+            output.write(&search, std::iter::once(Ok(*archive)).chain(rest), &audience)?;
+        }
         next = archives.next_archive()?;
     }
     report.map_or(Ok(()), ArchiveReport::finish)
@@ -104,25 +113,45 @@ fn open(path: &OsStr) -> Result<Box<dyn Read>, Error> {
     Ok(Box::new(file))
 }
 
+/// Makes an archive of an archive. `first` is the request of the first one of the file.
+fn repeated(
+    first: &StoredRequest,
+    archive: &StoredArchive,
+    options: &FormatterOptions,
+) -> Result<Vec<u8>, Error> {
+    let kept = words::kept_subjects(first, &options.formatting);
+    let settings = RepeatedSettings { first, kept, release: options.release };
+    repeat_archive(settings, archive).map_err(|what| {
+        Error::unsupported(BLAST_FORMATTER.name, format_args!("{what} with -outfmt 11"))
+    })
+}
+
 /// The archives of a file.
 struct Archives<'a> {
     reader: AsnReader<'static>,
     path: &'a OsString,
+    /// Whether the report repeats the values of the archives.
+    keeps_values: bool,
 }
 
 impl<'a> Archives<'a> {
-    fn new(file: Box<dyn Read>, path: &'a OsString) -> Result<Archives<'a>, Error> {
+    fn new(
+        file: Box<dyn Read>,
+        path: &'a OsString,
+        keeps_values: bool,
+    ) -> Result<Archives<'a>, Error> {
         let mut input = BufReader::new(file);
         let first = match input.fill_buf() {
             Ok(bytes) => bytes.first().copied(),
             Err(error) => return Err(invalid(path, &error.to_string())),
         };
-        Ok(Archives { reader: asn_reader(input, first), path })
+        Ok(Archives { reader: asn_reader(input, first), path, keeps_values })
     }
 
     /// Reads the next archive, and prints the messages of its search.
     fn next_archive(&mut self) -> Result<Option<StoredObject>, Error> {
-        let object = archive_reader::read_next(&mut self.reader).map_err(|error| match error {
+        let object = archive_reader::read_next(&mut self.reader, self.keeps_values);
+        let object = object.map_err(|error| match error {
             AsnError::Io(error) => self.invalid(&error.to_string()),
             AsnError::Malformed(malformed) => {
                 self.invalid(&format!("{}: {malformed}", self.reader.place()))
@@ -218,9 +247,6 @@ fn plan(
             let what = "-num_alignments 0 in formats 8, 9 and 12 to 16";
             return Err(Error::unsupported(BLAST_FORMATTER.name, what));
         }
-    }
-    if plan.report.format == Format::Archive {
-        return Err(Error::unsupported(BLAST_FORMATTER.name, "-outfmt 11"));
     }
     Ok(plan)
 }

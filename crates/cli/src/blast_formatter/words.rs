@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use fleetblast_engine::params::CompositionMode;
 use fleetblast_job::error::Error;
 use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
-use fleetblast_report::archive_reader::{StoredArchive, StoredSubjects};
+use fleetblast_report::archive_reader::{StoredArchive, StoredRequest, StoredSubjects};
 
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
 use crate::options::search::formatting::FormattingOptions;
@@ -50,6 +50,10 @@ const WITHOUT_EFFECT: [&str; 30] = [
 
 /// Number of the format SAM.
 const SAM: i32 = 17;
+/// Number of the format of archives.
+const ARCHIVE: i32 = 11;
+/// Number of subjects to keep that BLAST+ assumes where an archive has none.
+const KEPT: i64 = 500;
 /// Number of lists of big integers among the kinds of values (`Blast4-value`, blast.asn).
 const BIG_INTEGERS: u32 = 13;
 
@@ -73,7 +77,11 @@ pub fn search_words(
     let mut words = subject_words(archive, &stored, program)?;
     words.extend(search_options(&archive.request, &stored, program));
     let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-    words.extend(report_options(&options.formatting, &Limits::new(options, &stored)));
+    let limits = Limits::new(options, &stored);
+    // An archive is not a report of hits. Its options mean the same as those of a table.
+    let format =
+        if is_archive(options) { OsString::from("6") } else { options.formatting.outfmt.clone() };
+    words.extend(report_options(&options.formatting, format, &limits));
     words.extend([OsString::from("-out"), options.out.clone()]);
     if options.parse_deflines {
         words.push(OsString::from("-parse_deflines"));
@@ -105,8 +113,9 @@ fn subject_words(
     {
         let taxids: Vec<String> = taxids.iter().map(i64::to_string).collect();
         words.extend(["-taxids".to_owned(), taxids.join(",")]);
-        // The search has added the descendants already.
-        words.extend(program.find("no_taxid_expansion").map(|_| "-no_taxid_expansion".to_owned()));
+        // The search has stored the descendants, too.
+        let no_expansion = "no_taxid_expansion";
+        words.extend(program.find(no_expansion).map(|_| format!("-{no_expansion}")));
     }
     Ok(words)
 }
@@ -178,8 +187,25 @@ fn is_text(options: &FormatterOptions) -> bool {
 
 /// Whether the report is SAM.
 pub fn is_sam(options: &FormatterOptions) -> bool {
+    has_number(options, SAM)
+}
+
+/// Whether the report is an archive.
+pub fn is_archive(options: &FormatterOptions) -> bool {
+    has_number(options, ARCHIVE)
+}
+
+fn has_number(options: &FormatterOptions, number: i32) -> bool {
     FormatChoice::parse(&options.formatting.outfmt, options.release)
-        .is_ok_and(|choice| choice.number() == SAM)
+        .is_ok_and(|choice| choice.number() == number)
+}
+
+/// Returns the number of subjects to keep that another archive states
+/// (`CFormattingArgs::ExtractAlgorithmOptions`, blast_args.cpp).
+pub fn kept_subjects(request: &StoredRequest, options: &FormattingOptions) -> i64 {
+    let given = options.max_target_seqs.or(options.num_alignments);
+    let given = given.and_then(|given| i64::try_from(given).ok());
+    given.or_else(|| Stored(&request.options).integer("HitlistSize")).unwrap_or(KEPT)
 }
 
 /// Returns whether BLAST+ warns that the search kept few subjects, although no option of the report
@@ -192,8 +218,8 @@ pub fn warns_of_few(archive: &StoredArchive, options: &FormatterOptions) -> bool
     is_text(options) && given == [None; 3] && kept.is_some_and(|kept| kept < 5)
 }
 
-fn report_options(options: &FormattingOptions, limits: &Limits) -> Vec<OsString> {
-    let mut words = vec![OsString::from("-outfmt"), options.outfmt.clone()];
+fn report_options(options: &FormattingOptions, format: OsString, limits: &Limits) -> Vec<OsString> {
+    let mut words = vec![OsString::from("-outfmt"), format];
     let mut add = |name: &str, value: Option<usize>| {
         let value = value.map(|value| [format!("-{name}"), value.to_string()]);
         words.extend(value.into_iter().flatten().map(OsString::from));

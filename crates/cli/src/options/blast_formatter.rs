@@ -23,7 +23,7 @@ pub const BLAST_FORMATTER: Program = Program {
     groups: &[INPUT, FORMAT, RESTRICT, OUTPUT, MISC, Group::FLEETBLAST],
     options: &[
         &[spec::H, spec::HELP, RID.spec, ARCHIVE.spec],
-        &[outfmt::OUTFMT_OF_ARCHIVES.spec],
+        &[outfmt::OUTFMT_WITH_SAM.spec],
         formatting::LAYOUT,
         &[OUT.spec, PARSE_DEFLINES.spec, spec::VERSION],
         &[COMPAT.help(COMPAT_HELP).spec],

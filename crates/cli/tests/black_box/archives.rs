@@ -210,9 +210,14 @@ fn blast_formatter_refuses_what_is_no_whole_archive_of_the_database() {
     fails(listed.as_bytes(), 3, "Error processing option [GiList] type [13]");
     let output = run(dir.path(), &["blast_formatter", "-rid", "X", "-outfmt", "6"]);
     assert_eq!(output.status.code(), Some(1));
-    let output = report(dir.path(), &archives, &["-outfmt", "11"]);
+    let mut parts = text.split("local str \"");
+    let mut public = parts.next().expect("a text").to_owned();
+    for (id, rest) in parts.filter_map(|part| part.split_once('"')) {
+        public += &format!("swissprot {{ accession \"{id}\" }}{rest}");
+    }
+    let output = report(dir.path(), public.as_bytes(), &["-outfmt", "11"]);
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("does not support -outfmt 11 yet"), "{error}");
+    assert!(error.contains("identifiers of public databases only with -outfmt 11"), "{error}");
     assert!(output.stdout.is_empty());
 }
 

@@ -60,6 +60,7 @@ mod fleet_trace;
 #[cfg(feature = "mpi")]
 mod fleet_views;
 mod forged_metadata;
+mod formatter;
 mod hidden_files;
 mod hints;
 mod identifiers;

@@ -97,6 +97,14 @@ impl ArchiveReport {
         reporter.finish(&mut self.output, audience)
     }
 
+    /// Writes a piece of a report that depends on the archive alone.
+    ///
+    /// # Errors
+    /// An output that cannot be written.
+    pub fn write_piece(&mut self, piece: &[u8]) -> Result<(), Error> {
+        self.output.write(piece)
+    }
+
     /// Ends the report.
     ///
     /// # Errors

@@ -4,8 +4,10 @@
 use std::ops::Range;
 
 use fleetblast_seq::frame::Frame;
+use fleetblast_seq::id::SeqId;
 
 use crate::archive_options::ArchiveRequest;
+use crate::archive_reader::StoredMask;
 use crate::asn::AsnValue;
 use crate::asn::seq_id;
 use crate::model::{QueryResult, ReportSetup};
@@ -23,6 +25,7 @@ pub fn known_before_search(
     // BLAST+ searches with a PSSM do not have the masks of the query.
     let has_masks = setup.params.common().lcase_masking && query.query.pssm.is_none();
     let lower_case = if has_masks { query.read.lower_case } else { &[] };
+    let id = names::sequence_id(query);
     match program::early_masks(setup.params) {
         EarlyMasks::OfStrands => {
             // Masks of both strands follow each other. Lower case and repeats mask both strands,
@@ -34,19 +37,18 @@ pub fn known_before_search(
             }
             let repeated = known.iter().flat_map(|mask| [mask].repeat(1 + usize::from(both)));
             let ranges: Vec<Range<u32>> = repeated.cloned().collect();
-            (!ranges.is_empty()).then(|| mask(query, &ranges, "plus1")).into_iter().collect()
+            (!ranges.is_empty()).then(|| mask(&id, &ranges, "plus1")).into_iter().collect()
         }
         EarlyMasks::LowerCaseOfFrames => {
             let frames = ["plus1", "minus1"];
             let mask_of = |range: &Range<u32>| {
-                frames.map(|frame| mask(query, std::slice::from_ref(range), frame))
+                frames.map(|frame| mask(&id, std::slice::from_ref(range), frame))
             };
             lower_case.iter().flat_map(mask_of).collect()
         }
-        EarlyMasks::LowerCase => (!lower_case.is_empty())
-            .then(|| mask(query, lower_case, "notset"))
-            .into_iter()
-            .collect(),
+        EarlyMasks::LowerCase => {
+            (!lower_case.is_empty()).then(|| mask(&id, lower_case, "notset")).into_iter().collect()
+        }
     }
 }
 
@@ -54,25 +56,52 @@ pub fn known_before_search(
 pub fn searched(setup: &ReportSetup, query: &QueryResult) -> Vec<AsnValue> {
     let masks = query.result_masks();
     let of_strands = program::early_masks(setup.params) == EarlyMasks::OfStrands;
-    let frame_name = |frame: Frame| match (of_strands, frame.number()) {
-        (true, _) | (_, 1) => "plus1",
-        (_, 2) => "plus2",
-        (_, 3) => "plus3",
-        (_, -1) => "minus1",
-        (_, -2) => "minus2",
-        (_, -3) => "minus3",
-        _ => "notset",
-    };
+    let id = names::sequence_id(query);
+    let name = |frame: Frame| if of_strands { PLUS } else { frame_name(frame.number()) };
     let by_frame = masks.chunk_by(|(frame, _), (next, _)| frame == next);
     let mask_of = |same: &[(Frame, Range<u32>)]| {
         let ranges: Vec<Range<u32>> = same.iter().map(|(_, range)| range.clone()).collect();
-        mask(query, &ranges, frame_name(same[0].0))
+        mask(&id, &ranges, name(same[0].0))
     };
     by_frame.map(mask_of).collect()
 }
 
-fn mask(query: &QueryResult, ranges: &[Range<u32>], frame: &'static str) -> AsnValue {
-    let id = seq_id::value(&names::sequence_id(query));
+/// Makes the masks that an archive repeats. Those of a query of `program` follow each other.
+pub fn repeated(program: &str, stored: &[StoredMask]) -> Vec<AsnValue> {
+    // Only translated queries have masks by frame.
+    let frame = |mask: &StoredMask| match program {
+        "blastx" | "tblastx" => frame_name(mask.frame),
+        "blastn" => PLUS,
+        _ => frame_name(0),
+    };
+    let is_joined = |mask: &StoredMask, next: &StoredMask| {
+        mask.query == next.query && frame(mask) == frame(next)
+    };
+    let mask_of = |same: &[StoredMask]| {
+        let ranges: Vec<Range<u32>> = same.iter().flat_map(|mask| mask.ranges.clone()).collect();
+        mask(&same[0].query, &ranges, frame(&same[0]))
+    };
+    stored.chunk_by(is_joined).map(mask_of).collect()
+}
+
+/// The first frame, in which masks of strands are.
+const PLUS: &str = "plus1";
+
+/// Returns the name of a frame (`Blast4-frame-type`, blast.asn).
+fn frame_name(number: i8) -> &'static str {
+    match number {
+        1 => PLUS,
+        2 => "plus2",
+        3 => "plus3",
+        -1 => "minus1",
+        -2 => "minus2",
+        -3 => "minus3",
+        _ => "notset",
+    }
+}
+
+fn mask(query: &SeqId, ranges: &[Range<u32>], frame: &'static str) -> AsnValue {
+    let id = seq_id::value(query);
     let interval = |range: &Range<u32>| {
         AsnValue::Fields(vec![
             ("from", AsnValue::integer(range.start)),

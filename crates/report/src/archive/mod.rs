@@ -6,12 +6,13 @@
 //! follows after the last query ([`batch_footer`]).
 
 mod masks;
+mod repeat;
 mod request;
 mod sequences;
 
 use fleetblast_engine::hits::SubjectHit;
-use fleetblast_stats::karlin::KarlinParameters;
 
+pub use self::repeat::{RepeatedSettings, repeat_archive};
 use self::request::RequestContext;
 use crate::archive_options::ArchiveRequest;
 use crate::asn::{AsnValue, print_asn_text, print_item};
@@ -129,9 +130,21 @@ fn statistics(setup: &ReportSetup, batch: &[QueryResult]) -> [(&'static str, Asn
     let ungapped = of_matrix.or(context.karlin);
     let with_gaps = ungapped.filter(|_| !setup.params.common().ungapped);
     let gapped = with_gaps.map(|it| program::gapped_parameters(setup.params, &batch[0], &it));
+    // BLAST+ stores -1 for parameters that are not known.
+    let parameters = [ungapped, gapped]
+        .map(|parameters| parameters.map_or([-1.0; 3], |it| [it.lambda, it.k, it.h]));
+    statistics_values(parameters, context.search_space, context.length_adjustment.into())
+}
+
+/// Makes statistics: λ, K and H of ungapped and of gapped alignments, the effective search space
+/// and the length adjustment.
+fn statistics_values(
+    [ungapped, gapped]: [[f64; 3]; 2],
+    space: i64,
+    adjustment: i64,
+) -> [(&'static str, AsnValue); 2] {
     let blocks = [(ungapped, false), (gapped, true)];
     let blocks = blocks.map(|(parameters, is_gapped)| karlin_block(parameters, is_gapped));
-    let (space, adjustment) = (context.search_space, context.length_adjustment);
     let lines = [
         format!("Effective search space: {space}"),
         format!("Effective search space used: {space}"),
@@ -143,9 +156,8 @@ fn statistics(setup: &ReportSetup, batch: &[QueryResult]) -> [(&'static str, Asn
     ]
 }
 
-/// Makes Karlin-Altschul parameters; BLAST+ stores -1 for those that are not known.
-fn karlin_block(parameters: Option<KarlinParameters>, is_gapped: bool) -> AsnValue {
-    let [lambda, k, h] = parameters.map_or([-1.0; 3], |it| [it.lambda, it.k, it.h]);
+/// Makes Karlin-Altschul parameters.
+fn karlin_block([lambda, k, h]: [f64; 3], is_gapped: bool) -> AsnValue {
     AsnValue::Fields(vec![
         ("lambda", AsnValue::Real(lambda)),
         ("k", AsnValue::Real(k)),

@@ -19,12 +19,12 @@ use crate::scoremat::{MatrixDescription, checkpoint_value};
 const SEARCH_SPACE: &str = "EffectiveSearchSpace";
 
 /// The name of the option with the number of the iteration.
-const ITERATION: &str = "Web_StepNumber";
+pub const ITERATION: &str = "Web_StepNumber";
 /// The name of the option with the mode of composition-based statistics.
 const COMPOSITION: &str = "CompositionBasedStats";
 
 /// Makes the value of an option.
-fn option_value(option: &ArchiveOption) -> AsnValue {
+pub fn option_value(option: &ArchiveOption) -> AsnValue {
     let integers =
         |all: &[i64]| AsnValue::List(all.iter().map(|&n| AsnValue::Integer(n)).collect());
     let value = match &option.value {
@@ -88,7 +88,6 @@ pub fn request(
     source: &dyn SubjectSource,
     batch: &[QueryResult],
 ) -> Result<AsnValue, ReportError> {
-    let text = |text: &str| AsnValue::text(text);
     let subject = match setup.database.is_subject {
         true => AsnValue::choice(
             "sequences",
@@ -96,24 +95,67 @@ pub fn request(
         ),
         false => AsnValue::choice("database", AsnValue::text(&setup.database.label)),
     };
-    let mut search = vec![
-        ("program", text(&request.program)),
-        ("service", text(&request.service)),
-        ("queries", queries(request, batch)),
-        ("subject", subject),
-        ("algorithm-options", algorithm_options((request, context), batch)),
-    ];
-    let options = program_options(setup, (request, context), batch);
-    if !options.is_empty() {
-        search.push(("program-options", AsnValue::List(options)));
+    let parts = RequestParts {
+        ident: context.ident.as_deref(),
+        program: &request.program,
+        service: &request.service,
+        queries: queries(request, batch),
+        subject,
+        algorithm_options: algorithm_options((request, context), batch),
+        program_options: program_options(setup, (request, context), batch),
+        iteration: context.iteration,
+    };
+    Ok(parts.into_value())
+}
+
+/// The parts of a request.
+pub struct RequestParts<'a> {
+    /// The release, which only archives have.
+    pub ident: Option<&'a str>,
+    /// The program, such as `blastp`.
+    pub program: &'a str,
+    /// The kind of search, such as `megablast`.
+    pub service: &'a str,
+    /// The queries.
+    pub queries: AsnValue,
+    /// The subjects.
+    pub subject: AsnValue,
+    /// The options of the search.
+    pub algorithm_options: AsnValue,
+    /// Restrictions of queries and subjects.
+    pub program_options: Vec<AsnValue>,
+    /// The number of the iteration of psiblast.
+    pub iteration: Option<i64>,
+}
+
+impl RequestParts<'_> {
+    /// Makes the value of the request.
+    pub fn into_value(self) -> AsnValue {
+        let mut search = vec![
+            ("program", AsnValue::text(self.program)),
+            ("service", AsnValue::text(self.service)),
+            ("queries", self.queries),
+            ("subject", self.subject),
+            ("algorithm-options", self.algorithm_options),
+        ];
+        if !self.program_options.is_empty() {
+            search.push(("program-options", AsnValue::List(self.program_options)));
+        }
+        if let Some(iteration) = self.iteration {
+            let number = ArchiveOption::new(ITERATION, OptionValue::Integer(iteration));
+            search.push(("format-options", AsnValue::List(vec![option_value(&number)])));
+        }
+        let ident = self.ident.map(|ident| ("ident", AsnValue::text(ident)));
+        let body = ("body", AsnValue::choice("queue-search", AsnValue::Fields(search)));
+        AsnValue::Fields(ident.into_iter().chain([body]).collect())
     }
-    if let Some(iteration) = context.iteration {
-        let number = ArchiveOption::new(ITERATION, OptionValue::Integer(iteration));
-        search.push(("format-options", AsnValue::List(vec![option_value(&number)])));
-    }
-    let ident = context.ident.as_deref().map(|ident| ("ident", text(ident)));
-    let body = ("body", AsnValue::choice("queue-search", AsnValue::Fields(search)));
-    Ok(AsnValue::Fields(ident.into_iter().chain([body]).collect()))
+}
+
+/// Makes a set of queries.
+pub fn query_set(queries: impl Iterator<Item = AsnValue>) -> AsnValue {
+    let entries = queries.map(|query| AsnValue::choice("seq", query)).collect();
+    let set = AsnValue::Fields(vec![("seq-set", AsnValue::List(entries))]);
+    AsnValue::choice("bioseq-set", set)
 }
 
 /// Makes the matrix with which the query was searched, or the sequences of the queries. If all have
@@ -127,7 +169,7 @@ fn queries(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
         let locations = batch.iter().map(|query| location(request, query)).collect();
         return AsnValue::choice("seq-loc-list", AsnValue::List(locations));
     }
-    let entry = |query: &QueryResult| {
+    let sequence = |query: &QueryResult| {
         let generated = [names::sequence_id(query)];
         let sequence = StoredSequence {
             ids: if query.ids.is_empty() { &generated } else { query.ids },
@@ -136,10 +178,9 @@ fn queries(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
             letters: query.residues,
             is_protein: query.query.first().frame == Frame::Protein,
         };
-        AsnValue::choice("seq", sequence.value())
+        sequence.value()
     };
-    let entries = AsnValue::List(batch.iter().map(entry).collect());
-    AsnValue::choice("bioseq-set", AsnValue::Fields(vec![("seq-set", entries)]))
+    query_set(batch.iter().map(sequence))
 }
 
 /// Describes the matrix with which the query was searched.
@@ -167,7 +208,8 @@ fn matrix_description(matrices: &ArchivedMatrices, query: &QueryResult) -> Matri
 /// Seq_id.cpp).
 const PUBLIC_GENERAL: [&[u8]; 5] = [b"SRA", b"TI", b"TR_ASSM_CH", b"TRACE_ASSM", b"TRACE_CHGR"];
 
-fn is_public(id: &SeqId) -> bool {
+/// Whether an identifier is of a public database.
+pub fn is_public(id: &SeqId) -> bool {
     match id {
         SeqId::Local(_) => false,
         SeqId::General { db, .. } => {

@@ -5,6 +5,7 @@ mod results;
 mod sequences;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::ops::Range;
 
@@ -15,6 +16,7 @@ use fleetblast_stats::karlin::KarlinParameters;
 pub use self::alignments::{Segment, SegmentPart, StoredAlignment};
 use self::results::SearchResults;
 pub use self::sequences::ArchivedSequence;
+pub use self::values::ArchiveValues;
 use crate::archive_options::{ArchiveOption, OptionValue};
 
 /// ASN.1 type of an archive.
@@ -120,12 +122,14 @@ pub struct StoredArchive {
     pub alignments: Vec<StoredAlignment>,
     /// Masks of queries.
     pub masks: Vec<StoredMask>,
-    /// λ, K and H of ungapped and of gapped alignments; -1 for unknown ones.
+    /// λ, K and H of ungapped and of gapped alignments; -1 for unknown ones, 0 for missing ones.
     pub parameters: [[f64; 3]; 2],
     /// The effective search space.
     pub search_space: i64,
     /// The length adjustment.
     pub length_adjustment: i64,
+    /// The values that another archive repeats; nothing if the caller does not need them.
+    pub values: ArchiveValues,
 }
 
 impl StoredArchive {
@@ -191,22 +195,34 @@ pub struct StoredObject {
     pub archive: Option<Box<StoredArchive>>,
 }
 
-/// Reads the next archive; `None` at the end of the file.
+/// Reads the next archive; `None` at the end of the file. Without `keeps_values`,
+/// [`StoredArchive::values`] is empty.
 ///
 /// # Errors
 /// The file cannot be read, or is no archive.
 pub fn read_next(
     reader: &mut AsnReader<'_>,
+    keeps_values: bool,
 ) -> std::result::Result<Option<StoredObject>, AsnError> {
     if !reader.more()? {
         return Ok(None);
     }
     reader.header(ARCHIVE_TYPE)?;
     let (mut stored, mut results, mut messages) = (None, None, Vec::new());
+    let mut values = ArchiveValues::default();
     for_each_field(reader, ARCHIVE, |reader, field| {
         match field {
-            "request" => stored = Some(request(reader.value()?)?),
-            "results" => results = Some(SearchResults::read(reader)?),
+            "request" => {
+                let node = reader.value()?;
+                stored = Some(request(node)?);
+                if keeps_values {
+                    values.read_request(node)?;
+                }
+            }
+            "results" => {
+                let alignments = keeps_values.then_some(&mut values.alignments);
+                results = Some(SearchResults::read(reader, alignments)?);
+            }
             _ => reader.for_each_element(|node| {
                 messages.extend(message(node)?);
                 Ok(())
@@ -217,7 +233,7 @@ pub fn read_next(
     let (Some(request), Some(results)) = (stored, results) else {
         return reader.fail("an archive without 'request' or 'results'");
     };
-    let archive = request.map(|request| Box::new(results.into_archive(request)));
+    let archive = request.map(|request| Box::new(results.into_archive(request, values)));
     Ok(Some(StoredObject { messages, archive }))
 }
 
@@ -262,17 +278,22 @@ fn message(node: Node<'_>) -> Result<Option<Vec<u8>>> {
     })
 }
 
-/// Reads a request; `None` if it is that of a failed search.
-fn request(request: Node<'_>) -> Result<Option<StoredRequest>> {
+/// Returns the search of a request; `None` if it is that of a failed search.
+fn search(request: Node<'_>) -> Result<Option<Node<'_>>> {
     let [_, Some(body)] = request.fields(REQUEST)? else {
         return request.fail("a request without 'body'");
     };
     let (kind, search) = body.choice(BODY)?;
     match BODY[kind] {
-        "queue-search" => {}
-        "get-request-info" => return Ok(None),
-        _ => return body.fail("'queue-search' belongs here"),
+        "queue-search" => Ok(Some(search)),
+        "get-request-info" => Ok(None),
+        _ => body.fail("'queue-search' belongs here"),
     }
+}
+
+/// Reads a request; `None` if it is that of a failed search.
+fn request(request: Node<'_>) -> Result<Option<StoredRequest>> {
+    let Some(search) = search(request)? else { return Ok(None) };
     let [Some(program), Some(service), Some(queries), Some(subject), _, algorithm, more, format] =
         search.fields(SEARCH)?
     else {
@@ -319,9 +340,16 @@ fn molecules(program: &str) -> [Molecule; 2] {
 fn read_queries(node: Node<'_>, molecule: Molecule) -> Result<StoredQueries> {
     let (kind, value) = node.choice(QUERIES)?;
     match QUERIES[kind] {
-        "bioseq-set" => sequences::read_set(value, molecule).map(StoredQueries::Sequences),
+        "bioseq-set" => {
+            let sequence = |node| sequences::sequence(node, molecule);
+            let all = sequences::sequences_of_set(value)?.into_iter().map(sequence);
+            all.collect::<Result<_>>().map(StoredQueries::Sequences)
+        }
         "seq-loc-list" => Ok(StoredQueries::Locations),
-        _ => sequences::read_matrix(value).map(StoredQueries::Pssm),
+        _ => {
+            let query = sequences::sequence_of_matrix(value)?;
+            sequences::sequence(query, Molecule::Protein).map(StoredQueries::Pssm)
+        }
     }
 }
 

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use fleetblast_seq::asn::{AsnError, AsnReader, Malformed, Node, read_location};
+use fleetblast_seq::id::SeqId;
 
 use super::alignments::{self, StoredAlignment};
-use super::{StoredArchive, StoredMask, StoredRequest, for_each_field};
+use super::{ArchiveValues, StoredArchive, StoredMask, StoredRequest, for_each_field};
+use crate::asn::{ALIGNMENT, AsnValue, read_value};
 
 const RESULTS: &[&str; 7] = &[
     "alignments",
@@ -34,13 +36,22 @@ pub(super) struct SearchResults {
 }
 
 impl SearchResults {
-    /// Reads the results, one alignment after the other.
-    pub fn read(reader: &mut AsnReader<'_>) -> std::result::Result<Self, AsnError> {
+    /// Reads the results, one alignment after the other. Appends the alignments to `values`, too.
+    pub fn read(
+        reader: &mut AsnReader<'_>,
+        mut values: Option<&mut Vec<(SeqId, AsnValue)>>,
+    ) -> std::result::Result<Self, AsnError> {
         let mut results = SearchResults::default();
         for_each_field(reader, RESULTS, |reader, field| {
             let SearchResults { alignments, masks, parameters, statistics } = &mut results;
             match field {
-                "alignments" => reader.for_each_element(|node| alignments::read(node, alignments)),
+                "alignments" => reader.for_each_element(|node| {
+                    alignments::read(node, alignments)?;
+                    if let (Some(values), Some(last)) = (&mut values, alignments.last()) {
+                        values.push((last.query.clone(), read_value(node, &ALIGNMENT)?));
+                    }
+                    Ok(())
+                }),
                 "masks" => reader.for_each_element(|node| mask(node, masks)),
                 "ka-blocks" => reader.for_each_element(|node| {
                     parameters.push(karlin(node)?);
@@ -58,7 +69,7 @@ impl SearchResults {
     }
 
     /// Returns the archive of a search with these results.
-    pub fn into_archive(self, request: StoredRequest) -> StoredArchive {
+    pub fn into_archive(self, request: StoredRequest, values: ArchiveValues) -> StoredArchive {
         let statistic = |name: &str| {
             let lines = self.statistics.iter();
             let mut values = lines.filter_map(|line| line.strip_prefix(name.as_bytes()));
@@ -66,7 +77,7 @@ impl SearchResults {
         };
         let parameters = |of_gapped: bool| {
             let found = self.parameters.iter().find(|(_, gapped)| *gapped == of_gapped);
-            found.map_or([-1.0; 3], |(parameters, _)| *parameters)
+            found.map_or([0.0; 3], |(parameters, _)| *parameters)
         };
         StoredArchive {
             request,
@@ -75,6 +86,7 @@ impl SearchResults {
             length_adjustment: statistic("Length adjustment:").unwrap_or(0),
             alignments: self.alignments,
             masks: self.masks,
+            values,
         }
     }
 }

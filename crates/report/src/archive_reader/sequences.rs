@@ -11,11 +11,12 @@ const SET: &[&str; 9] =
     &["id", "coll", "level", "class", "release", "date", "descr", "seq-set", "annot"];
 
 const MATRIX_WITH_PARAMETERS: &[&str; 2] = &["pssm", "params"];
-const MATRIX: &[&str; 8] = &[
+const MATRIX: &[&str; 9] = &[
     "isProtein",
     "identifier",
     "numRows",
     "numColumns",
+    "rowLabels",
     "byRow",
     "query",
     "intermediateData",
@@ -35,23 +36,23 @@ pub struct ArchivedSequence {
     pub letters: Vec<u8>,
 }
 
-/// Reads the queries of a set.
-pub(super) fn read_set(node: Node<'_>, molecule: Molecule) -> Result<Vec<ArchivedSequence>> {
+/// Returns the sequences of a set.
+pub(super) fn sequences_of_set(node: Node<'_>) -> Result<Vec<Node<'_>>> {
     let [.., Some(entries), _] = node.fields(SET)? else {
         return node.fail("a set without 'seq-set'");
     };
-    let mut queries = Vec::new();
+    let mut sequences = Vec::new();
     for entry in entries.list()? {
         match entry.choice(ENTRY)? {
-            (0, node) => queries.push(sequence(node, molecule)?),
+            (0, sequence) => sequences.push(sequence),
             _ => return entry.fail("a set within a set"),
         }
     }
-    Ok(queries)
+    Ok(sequences)
 }
 
-/// Reads the query of a position-specific matrix (`PssmWithParameters`, scoremat.asn).
-pub(super) fn read_matrix(node: Node<'_>) -> Result<ArchivedSequence> {
+/// Returns the query of a position-specific matrix (`PssmWithParameters`, scoremat.asn).
+pub(super) fn sequence_of_matrix(node: Node<'_>) -> Result<Node<'_>> {
     let [Some(matrix), _] = node.fields(MATRIX_WITH_PARAMETERS)? else {
         return node.fail("a matrix without 'pssm'");
     };
@@ -59,7 +60,7 @@ pub(super) fn read_matrix(node: Node<'_>) -> Result<ArchivedSequence> {
         return matrix.fail("a matrix without 'query'");
     };
     match entry.choice(ENTRY)? {
-        (0, node) => sequence(node, Molecule::Protein),
+        (0, sequence) => Ok(sequence),
         _ => entry.fail("a set instead of a query"),
     }
 }

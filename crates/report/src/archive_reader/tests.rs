@@ -9,14 +9,14 @@ fn an_archive_without_a_search_has_only_messages() {
     let mut reader = AsnReader::text(&text[..]);
     let messages = vec![b"w".to_vec(), b"Unknown Error Code: u".to_vec()];
     let expected = StoredObject { messages, archive: None };
-    assert_eq!(read_next(&mut reader).unwrap(), Some(expected));
-    assert_eq!(read_next(&mut reader).unwrap(), None);
+    assert_eq!(read_next(&mut reader, false).unwrap(), Some(expected));
+    assert_eq!(read_next(&mut reader, false).unwrap(), None);
 }
 
 #[test]
 fn another_object_is_refused() {
     let mut reader = AsnReader::text(&b"Seq-entry ::= seq {\n}\n"[..]);
-    assert!(read_next(&mut reader).is_err());
+    assert!(read_next(&mut reader, false).is_err());
     let mut reader = AsnReader::text(&b"Blast4-archive ::= {\n  request {\n"[..]);
-    assert!(read_next(&mut reader).is_err());
+    assert!(read_next(&mut reader, false).is_err());
 }

@@ -1,9 +1,10 @@
-//! Writes ASN.1 values as text, in BER, as JSON and as XML, as NCBI's toolkit does, and names the
-//! fields of sequences.
+//! Writes ASN.1 values as text, in BER, as JSON and as XML, as NCBI's toolkit does, reads them, and
+//! names the fields of sequences.
 
 mod ber;
 mod json;
 mod print;
+mod read;
 mod real;
 mod schema;
 pub mod seq_data;
@@ -16,6 +17,7 @@ pub(crate) use self::ber::write_ber;
 pub(crate) use self::json::print_json_item;
 pub use self::print::print_asn_text;
 pub(crate) use self::print::print_item;
-pub(crate) use self::schema::{ALIGNMENT, ANNOTATION_DESCRIPTION, AsnType, LOCATION};
+pub(crate) use self::read::read_value;
+pub(crate) use self::schema::{ALIGNMENT, ANNOTATION_DESCRIPTION, AsnType, LOCATION, SEQUENCE};
 pub use self::tree::AsnValue;
 pub(crate) use self::xml::{print_xml_element, start_xml};

@@ -1,12 +1,14 @@
 //! Types of ASN.1, with the numbers that BER has instead of names: those of alignments
-//! (`Seq-align`, seqalign.asn), of the objects that describe them (`User-object`, general.asn), and
-//! of locations (`Seq-loc`, seqloc.asn). Types of locations also have the names that XML needs.
+//! (`Seq-align`, seqalign.asn), of the objects that describe them (`User-object`, general.asn), of
+//! locations (`Seq-loc`, seqloc.asn), and of the sequences in archives (`Bioseq`, seq.asn). Types
+//! of locations also have the names that XML needs.
 
 /// A type of values.
 pub enum AsnType {
     Integer,
     Real,
     Text,
+    Bytes,
     Boolean,
     /// The names of the values, with their numbers.
     Enumerated(&'static [(&'static str, u8)]),
@@ -44,6 +46,7 @@ static USER_FIELD: AsnType = AsnType::Fields(&[
         2,
         "data",
         &AsnType::Choice(&[
+            member(0, "str", &AsnType::Text),
             member(1, "int", &AsnType::Integer),
             member(3, "bool", &AsnType::Boolean),
             member(6, "strs", &AsnType::SequenceOf(&AsnType::Text)),
@@ -71,6 +74,37 @@ pub static ALIGNMENT: AsnType = AsnType::Fields(&[
         ]),
     ),
     member(6, "ext", &AsnType::SequenceOf(&USER_OBJECT)),
+]);
+
+/// A sequence.
+pub static SEQUENCE: AsnType = AsnType::Fields(&[
+    member(0, "id", &AsnType::SetOf(&SEQ_ID)),
+    member(
+        1,
+        "descr",
+        &AsnType::SetOf(&AsnType::Choice(&[
+            member(4, "title", &AsnType::Text),
+            member(13, "user", &USER_OBJECT),
+        ])),
+    ),
+    member(
+        2,
+        "inst",
+        &AsnType::Fields(&[
+            member(0, "repr", &AsnType::Enumerated(&[("virtual", 1), ("raw", 2)])),
+            member(1, "mol", &AsnType::Enumerated(&[("aa", 3), ("na", 4)])),
+            member(2, "length", &AsnType::Integer),
+            member(6, "seq-data", &LETTERS),
+        ]),
+    ),
+]);
+
+static LETTERS: AsnType = AsnType::Choice(&[
+    member(1, "iupacaa", &AsnType::Text),
+    member(2, "ncbi2na", &AsnType::Bytes),
+    member(3, "ncbi4na", &AsnType::Bytes),
+    member(7, "ncbieaa", &AsnType::Text),
+    member(9, "ncbistdaa", &AsnType::Bytes),
 ]);
 
 static SCORES: AsnType = AsnType::SetOf(&AsnType::Fields(&[

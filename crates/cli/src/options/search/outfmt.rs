@@ -19,9 +19,6 @@ pub const OUTFMT_WITH_SAM: Opt<OsString> = OUTFMT.help(&HELP_WITH_SAM).later(&SA
 /// `-outfmt` of reports that another site makes.
 pub const OUTFMT_OF_METADATA: Opt<OsString> = OUTFMT.refused(Refused::Values(&["11", "13", "14"]));
 
-/// `-outfmt` of `blast_formatter`.
-pub const OUTFMT_OF_ARCHIVES: Opt<OsString> = OUTFMT_WITH_SAM.refused(Refused::Values(&["11"]));
-
 const HELP: [&str; 83] = joined(&[
     &FORMATS,
     &[ORGANISMS, "", "Options 6, 7 and 10 can be additionally configured to produce"],
