@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
+use fleetblast_seq::alphabet;
 use serde::{Deserialize, Serialize};
 
 use crate::alignment_positions::AlignmentPositions;
@@ -271,8 +272,9 @@ pub fn count_matches(
     let range = alignment.query.start as usize..alignment.query.end as usize;
     let context = query.context(alignment);
     let letters = match (&query.query.pssm, counted) {
-        // BLAST+'s results of searches with a PSSM have no masks.
-        (Some(_), _) => &context.unmasked,
+        // BLAST+'s results of searches with a PSSM have no masks, not even those of its query,
+        // which the contexts have.
+        (Some(_), _) => query.residues,
         (None, IdentityLetters::MaskedByReportCode) => &context.letters,
         (None, IdentityLetters::Aligned | IdentityLetters::Unmasked) => &context.unmasked,
     };
@@ -287,6 +289,7 @@ pub fn count_matches(
         let queries = query.split_off(..from_query).ok_or_else(misfit)?;
         let subjects = subject.split_off(..from_subject).ok_or_else(misfit)?;
         for (&q, &s) in queries.iter().zip(subjects) {
+            let q = if q == alphabet::O { alphabet::X } else { q };
             matches.identities += usize::from(q == s);
             matches.positives += usize::from(q != s && is_positive(q, s));
         }

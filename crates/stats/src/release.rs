@@ -2,7 +2,8 @@
 //!
 //! Code whose results depend on the release reads the [`Release`] that it is given: no other module
 //! has a number of a release, and only places of exceptions stand beside their texts, one for each
-//! release ([`Release::choose`]). Values that are the same in all releases stay where they are used.
+//! release ([`Release::choose`]). Values that are the same in all releases stay where they are
+//! used.
 
 use fleetblast_seq::id::TextRanking;
 
