@@ -290,7 +290,8 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
         return run_at_two_sites(session, case, (kind, number), stdin.as_deref(), &expected);
     }
     if let Some(formatters) = &session.options.formatters {
-        return match formatter::can_be_archived(case, expected.code) {
+        let dir = &session.fixtures.dir;
+        return match formatter::can_be_archived(case, session.program.name, dir, expected.code) {
             true => run_formatters(session, case, number, (formatters, stdin.as_deref())),
             false => Ok(session.refused(case)),
         };
