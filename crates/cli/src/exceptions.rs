@@ -2,7 +2,7 @@
 
 use fleetblast_db::DbError;
 use fleetblast_job::error::{Error, exit};
-use fleetblast_seq::convert::{ValueParseError, ValueParseErrorKind, exception, exception_at};
+use fleetblast_seq::convert::{ValueParseError, exception, exception_at};
 use fleetblast_stats::release::Release;
 
 use crate::logfile;
@@ -58,12 +58,7 @@ pub(crate) const fn conversion_exception(lines: [u32; 3], function: &'static str
 /// Converts the error for a range or an environment variable that is no number. BLAST+ does not
 /// expect it, and reports an unhandled exception.
 pub(crate) fn conversion_error(error: &ValueParseError, release: &Release) -> Error {
-    let (lines, function) = match error.kind() {
-        ValueParseErrorKind::ExceedsInt32 => ([640; 3], "NStr::StringToInt"),
-        ValueParseErrorKind::ExceedsInt64 => ([853, 853, 852], "NStr::StringToInt8"),
-        ValueParseErrorKind::NoValue => ([862, 862, 861], "NStr::StringToInt8"),
-        ValueParseErrorKind::TrailingText => ([872, 872, 870], "NStr::StringToInt8"),
-    };
+    let (lines, function) = error.throwing_place();
     let exception = conversion_exception(lines, function).format(release, &error.to_string());
     Error::new(exit::UNKNOWN, format!("Error: {exception}"))
 }

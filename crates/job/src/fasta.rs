@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fleetblast_db::SequenceKind;
 use fleetblast_seq::fasta::{self, FastaError, Record, Rules};
-use fleetblast_seq::id::Molecule;
+use fleetblast_seq::id::{Molecule, SeqId};
 use fleetblast_seq::input::FileVersion;
 use fleetblast_seq::{id, input};
 
@@ -80,16 +80,22 @@ pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     }
 }
 
-/// Returns the name and the title by which BLAST+ calls a sequence in messages. The name is the
-/// preferred identifier, first of all a gi. Without identifiers the name is `role`, an underscore
-/// and `number`.
-pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
-    append_title(sequence_name(record, role, number), &record.title)
+/// Returns the name and the title by which BLAST+ calls a query in messages. Without identifiers
+/// the name is `Query_` and `number`.
+pub fn query_message_name(query: &Record, number: usize) -> Vec<u8> {
+    append_title(sequence_name(&query.ids, "Query", number), &query.title)
 }
 
-/// Returns the name by which BLAST+ calls a sequence in messages, without the title.
-pub fn sequence_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
-    match id::choose_best_id(&record.ids) {
+/// Returns BLAST+'s message about a subject of this name without letters. BLAST+ does not cut the
+/// title, and writes the blank before it even without one.
+pub fn empty_subject_message(name: &[u8], title: &[u8]) -> Vec<u8> {
+    [name, b" ", title, b": Subject sequence contains no data"].concat()
+}
+
+/// Returns the name by which BLAST+ calls a sequence in messages: the preferred identifier, first
+/// of all a gi. Without identifiers the name is `role`, an underscore and `number`.
+pub fn sequence_name(ids: &[SeqId], role: &str, number: usize) -> Vec<u8> {
+    match id::choose_best_id(ids) {
         Some(id) => id.accession(),
         None => format!("{role}_{number}").into_bytes(),
     }

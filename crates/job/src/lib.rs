@@ -58,6 +58,7 @@ pub mod trace;
 
 pub use self::allowed_cpus::allowed_cpus;
 pub use self::archived::{ArchiveReport, ArchivedSearch};
+pub use self::fasta::empty_subject_message;
 pub use self::processes::announce_refusal;
 pub use self::ranks::{regular_file, wrap};
 pub use self::run::{run, visit_hits};

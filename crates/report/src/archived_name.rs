@@ -21,11 +21,14 @@ impl ArchivedName {
 
     /// Returns for each definition line whether text reports show it.
     pub(crate) fn shown(&self, lines: &[Defline]) -> Vec<bool> {
-        let is_listed = |id: &SeqId| {
-            let kind: &[u8] = if matches!(id, SeqId::Gi(_)) { b"gi:" } else { b"seqid:" };
-            self.listed.contains(&[kind, &id.accession_version()].concat())
-        };
+        let is_listed = |id: &SeqId| self.listed.contains(&listed_name(id));
         let is_shown = |line: &Defline| self.listed.is_empty() || line.ids.iter().any(is_listed);
         lines.iter().map(is_shown).collect()
     }
+}
+
+/// Returns the name of an identifier in the archive of a restricted search, such as `gi:5`.
+pub(crate) fn listed_name(id: &SeqId) -> Vec<u8> {
+    let kind: &[u8] = if matches!(id, SeqId::Gi(_)) { b"gi:" } else { b"seqid:" };
+    [kind, &id.accession_version()].concat()
 }

@@ -5,7 +5,7 @@ use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::{self, ObjectId, SeqId, TextRanking};
 use fleetblast_stats::release::Release;
 
-use crate::archived_name::ArchivedName;
+use crate::archived_name::{ArchivedName, listed_name};
 use crate::error::ReportError;
 use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
 use crate::text::first_word;
@@ -27,12 +27,16 @@ pub fn sequence_id(query: &QueryResult) -> SeqId {
     id::choose_best_id(query.ids).cloned().unwrap_or_else(|| generated_id(query))
 }
 
+/// Returns whether a query has only a local identifier, or none. Without parsing, the identifiers
+/// of an archive may still be parsed ones; BLAST+ shows those that are not local.
+fn has_no_public_id(query: &QueryResult) -> bool {
+    matches!(query.ids, [] | [SeqId::Local(_)])
+}
+
 /// Returns the query's identifiers in the tabular formats: the parsed ones, or else the first word
 /// of its title.
 pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
-    // Without parsing, the identifiers of an archive may still be parsed ones; BLAST+ shows those
-    // that are not local.
-    let is_local = matches!(query.ids, [] | [SeqId::Local(_)]);
+    let is_local = has_no_public_id(query);
     match first_word(query.title) {
         word if is_local && !parse_deflines && !word.is_empty() => vec![local(word.to_vec())],
         _ if query.ids.is_empty() => vec![generated_id(query)],
@@ -44,8 +48,7 @@ pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId
 /// identifiers are parsed or an archive has one that is not local, and the title.
 pub fn query_display_name(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
     let mut line = Vec::new();
-    let is_local = matches!(query.ids, [] | [SeqId::Local(_)]);
-    if setup.output.parse_deflines || !is_local {
+    if setup.output.parse_deflines || !has_no_public_id(query) {
         line.extend(xml_query_id(setup, query));
         line.push(b' ');
     }
@@ -216,13 +219,11 @@ impl SubjectNames {
         }
         let uses_gi = matches!(self.alignment_id(), Some(SeqId::Gi(_)));
         let listed = self.ids().filter_map(|id| match id {
-            SeqId::Gi(_) if uses_gi => Some([b"gi:", &id.accession_version()[..]].concat()),
+            SeqId::Gi(_) if uses_gi => Some(listed_name(id)),
             SeqId::Text { accession, .. } if !uses_gi && !accession.is_empty() => {
-                Some([b"seqid:", &id.accession_version()[..]].concat())
+                Some(listed_name(id))
             }
-            SeqId::Pdb { .. } if !uses_gi => {
-                Some([b"seqid:", &id.accession_version()[..]].concat())
-            }
+            SeqId::Pdb { .. } if !uses_gi => Some(listed_name(id)),
             _ => None,
         });
         listed.collect()

@@ -97,6 +97,16 @@ pub fn epilogue(format: &Output2, queries: usize, out: &mut Vec<u8>) {
     }
 }
 
+/// Continues within an object or a list of this format; see [`Writer::within`].
+fn writer_within<'o>(
+    (setup, format): (&ReportSetup, &Output2),
+    depth: usize,
+    has_previous: bool,
+    out: &'o mut Vec<u8>,
+) -> Writer<'o> {
+    Writer::within((format.notation, setup.xml_encoding()), depth, has_previous, out)
+}
+
 /// Appends the end of an object whose last search has ended. It has no text that is encoded.
 fn end_open_object(format: &Output2, out: &mut Vec<u8>) {
     let style = (format.notation, XmlEncoding::Latin1);
@@ -118,12 +128,7 @@ pub fn query_header(
     let iteration = query.repeated_search.map_or(1, |round| round.number);
     let is_first = iteration == 1 && query.occurrence().is_none_or(|it| it.number == 0);
     let mut writer = if !is_first && format.stays_open() {
-        Writer::within(
-            (format.notation, setup.xml_encoding()),
-            format.depth_of_searches(),
-            true,
-            out,
-        )
+        writer_within((setup, format), format.depth_of_searches(), true, out)
     } else {
         if query.number > 1 || !is_first {
             if format.stays_open() {
@@ -174,12 +179,7 @@ fn begin_object<'o>(
         (Notation::Xml, false) => out.extend_from_slice(b"\n<BlastOutput2>"),
         (Notation::Xml, true) => begin_xml_document(setup, "BlastOutput2", out),
     }
-    let mut writer = Writer::within(
-        (format.notation, setup.xml_encoding()),
-        format.notation.depth_of_root(),
-        false,
-        out,
-    );
+    let mut writer = writer_within((setup, format), format.notation.depth_of_root(), false, out);
     writer.open("report", "Report");
     writer.text("program", setup.program.as_bytes())?;
     writer.text("version", setup.banner().as_bytes())?;
@@ -262,17 +262,12 @@ pub fn query_footer(
     let mut message = query.xml_message();
     let depth = format.depth_of_hits();
     let mut writer = if query.batch_searched {
-        let mut list = Writer::within(
-            (format.notation, setup.xml_encoding()),
-            depth,
-            query.hit_count > 0,
-            out,
-        );
+        let mut list = writer_within((setup, format), depth, query.hit_count > 0, out);
         list.close_list("hits");
         list
     } else {
         message.extend_from_slice(b" \nNo hits found");
-        Writer::within((format.notation, setup.xml_encoding()), depth - 1, true, out)
+        writer_within((setup, format), depth - 1, true, out)
     };
     write_statistics(setup, format, query, &mut writer);
     if !message.is_empty() {

@@ -62,20 +62,21 @@ impl ValueParseError {
         self.position
     }
 
-    /// Returns why the text is no value.
-    pub fn kind(&self) -> ValueParseErrorKind {
-        self.fault
+    /// Returns the lines of ncbistr.cpp of 2.12.0, 2.16.0 and 2.17.0 that throw the exception, and
+    /// the function.
+    pub fn throwing_place(&self) -> ([u32; 3], &'static str) {
+        match self.fault {
+            ValueParseErrorKind::ExceedsInt32 => ([640; 3], "NStr::StringToInt"),
+            ValueParseErrorKind::ExceedsInt64 => ([853, 853, 852], "NStr::StringToInt8"),
+            ValueParseErrorKind::NoValue => ([862, 862, 861], "NStr::StringToInt8"),
+            ValueParseErrorKind::TrailingText => ([872, 872, 870], "NStr::StringToInt8"),
+        }
     }
 
     /// Returns the exception as 2.12.0 prints it after `Error: ` if it does not catch it.
     pub fn exception(&self) -> String {
-        let (line, function) = match self.fault {
-            ValueParseErrorKind::ExceedsInt32 => (640, "StringToInt"),
-            ValueParseErrorKind::ExceedsInt64 => (853, "StringToInt8"),
-            ValueParseErrorKind::NoValue => (862, "StringToInt8"),
-            ValueParseErrorKind::TrailingText => (872, "StringToInt8"),
-        };
-        exception(line, &format!("(CStringException::eConvert) ncbi::NStr::{function}() - {self}"))
+        let ([line, ..], function) = self.throwing_place();
+        exception(line, &format!("(CStringException::eConvert) ncbi::{function}() - {self}"))
     }
 }
 

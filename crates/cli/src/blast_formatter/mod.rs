@@ -8,7 +8,9 @@ use std::io::{BufRead, BufReader, Read};
 
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Destination, Format, Plan};
-use fleetblast_job::{ArchiveReport, ArchivedSearch, SubjectDatabase, standard};
+use fleetblast_job::{
+    ArchiveReport, ArchivedSearch, SubjectDatabase, empty_subject_message, standard,
+};
 use fleetblast_report::archive_reader::{
     self, StoredArchive, StoredObject, StoredRequest, StoredSubjects,
 };
@@ -186,8 +188,7 @@ fn warn_of_empty_subjects(archive: &StoredArchive) {
     let StoredSubjects::Sequences(subjects) = &archive.request.subjects else { return };
     for subject in subjects.iter().filter(|subject| subject.letters.is_empty()) {
         let id = choose_best_id(&subject.ids).map_or_else(Vec::new, SeqId::accession);
-        let text: &[u8] = b": Subject sequence contains no data";
-        say(&[b"Warning: ", &id[..], b" ", &subject.title, text].concat());
+        say(&[b"Warning: ", &empty_subject_message(&id, &subject.title)[..]].concat());
     }
 }
 

@@ -8,7 +8,7 @@ use fleetblast_report::model::ArchivedQuery;
 use fleetblast_seq::fasta::Record;
 
 use crate::audience::Audience;
-use crate::fasta::{append_title, message_name};
+use crate::fasta::{append_title, query_message_name};
 use crate::plan::InitialPssm;
 
 /// A query as read from the input, with its numbers and messages.
@@ -67,7 +67,7 @@ impl QueryRecord {
     pub fn name(&self) -> Vec<u8> {
         match &self.pssm_name {
             Some(name) => append_title(name.clone(), &self.record.title),
-            None => message_name(&self.record, "Query", self.unnamed),
+            None => query_message_name(&self.record, self.unnamed),
         }
     }
 

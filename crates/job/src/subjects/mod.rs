@@ -37,7 +37,7 @@ use self::masks::SubjectMasks;
 use self::shown::{SharedIdentifiers, letters_at_same_positions};
 use crate::audience::{Audience, WarningRecorder};
 use crate::error::{Error, NO_SEQUENCES};
-use crate::fasta::{fasta_failure, open_input, path, reader, sequence_name};
+use crate::fasta::{empty_subject_message, fasta_failure, open_input, path, reader, sequence_name};
 use crate::plan::{Plan, Source, Subjects};
 
 /// Length of the shortest subject that BLAST+ assumes in a database (rules 5.1).
@@ -589,11 +589,8 @@ fn read_subjects(
         unnamed += u32::from(record.ids.is_empty());
         // The searched part may begin at the end of the sequence; beyond that is an error.
         if record.residues.len() == range.map_or(0, |range| range.start) {
-            // BLAST+ does not cut the title, and writes the blank before it even without one.
-            let name = sequence_name(&record, "Subject", unnamed as usize);
-            let fault: &[u8] = b": Subject sequence contains no data";
-            let text = [&name[..], b" ", &record.title, fault].concat();
-            audience.warn_from_rank(&text);
+            let name = sequence_name(&record.ids, "Subject", unnamed as usize);
+            audience.warn_from_rank(&empty_subject_message(&name, &record.title));
         }
         let (lower_case, defline) = (record.lower_case, record.defline);
         let record = if record.ids.is_empty() {

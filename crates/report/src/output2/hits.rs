@@ -4,6 +4,7 @@ use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_seq::frame::{Frame, Strand};
 
 use super::writer::Writer;
+use super::writer_within;
 use crate::error::ReportError;
 use crate::letters::{self, PositivePairs};
 use crate::model::{Output2, QueryResult, ReportSetup, SubjectSource};
@@ -26,12 +27,7 @@ pub fn subject_block(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     let subject = SubjectNames::read(setup, source, hit.oid)?;
-    let mut writer = Writer::within(
-        (format.notation, setup.xml_encoding()),
-        format.depth_of_hits(),
-        rank > 1,
-        out,
-    );
+    let mut writer = writer_within((setup, format), format.depth_of_hits(), rank > 1, out);
     writer.open_item("Hit");
     writer.value("num", rank);
     writer.open_list("description");
