@@ -157,7 +157,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::blast_formatter::BLAST_FORMATTER;
+    use crate::options::blastn::BLASTN;
     use crate::options::blastp::BLASTP;
     use crate::options::report::REPORT;
 
@@ -178,8 +178,8 @@ mod tests {
 
     #[test]
     fn refused_values_are_marked() {
-        let page = page(&BLAST_FORMATTER);
-        assert!(page.contains(" 11 = BLAST archive (ASN.1) (not supported),\n"));
+        let page = page(&BLASTN);
+        assert!(page.contains("weight (not supported by blastn): at the start"));
     }
 
     #[test]
