@@ -491,7 +491,7 @@ fn search(
     }
     let plan = match plan {
         Ok(plan) => plan,
-        Err(error) => return refuse(error),
+        Err(error) => return refuse(compat::convert_error(program.common().release, error)),
     };
     let (spec, options) = (program.spec(), program.common());
     hint::before_search(spec, &plan, program.query().0);

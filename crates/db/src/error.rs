@@ -149,12 +149,13 @@ pub enum DbError {
         /// The missing LMDB file.
         path: PathBuf,
     },
-    /// The list of the OIDs of an alias does not exist, in the words of later releases.
+    /// A list of an alias does not exist, and BLAST+ reads it with the volumes, in the words of
+    /// later releases.
     #[error(
         "Database memory map file error - To be memory mapped the file must exist: '{}'",
         path.display()
     )]
-    UnmappedOidList {
+    UnmappedList {
         /// Path of the list.
         path: PathBuf,
     },

@@ -44,8 +44,9 @@ pub enum ErrorKind {
     Described,
     /// There is no database of the given name and kind.
     MissingDatabase,
-    /// A file of a database, or a list, is missing or invalid, and a later release of BLAST+ says
-    /// that it cannot map it to memory.
+    /// A file of a database, or a list, is missing or invalid
+    /// ([`DbError::is_file_error`]), and a later release of BLAST+ says that it cannot map it to
+    /// memory.
     UnmappedFile,
     /// Another thread or process, for which this thread waited, ended without a message.
     PartnerEnded,
@@ -261,9 +262,7 @@ impl From<DbError> for Error {
         }
         let kind = match error {
             DbError::NotFound { .. } => ErrorKind::MissingDatabase,
-            DbError::MissingLmdbWithAdvice { .. } | DbError::UnmappedOidList { .. } => {
-                ErrorKind::UnmappedFile
-            }
+            _ if error.is_file_error() => ErrorKind::UnmappedFile,
             _ => ErrorKind::Described,
         };
         let own_error = Error { kind, ..Error::new(error.exit_code(), message) };

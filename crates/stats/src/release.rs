@@ -81,7 +81,7 @@ pub struct Release {
     /// Whether JSON and XML2 of psiblast lack positions and letters of alignments, and titles of
     /// queries.
     pub psiblast_loses_sequences: bool,
-    /// What is wrong with a database that does not exist.
+    /// The error for a database, or a list, that does not exist or is not valid.
     pub missing_database: MissingDatabase,
     /// Default of `makeblastdb -max_file_sz`, the maximal size of a database file.
     pub default_max_file_size: &'static str,
@@ -150,12 +150,12 @@ impl XmlEncoding {
     }
 }
 
-/// The error for a database that does not exist.
+/// The error for a database, a file of it or a list that does not exist or is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingDatabase {
     /// The message has the name and the search path.
     Named,
-    /// As [`Named`](Self::Named), with advice.
+    /// As [`Named`](Self::Named), for missing databases with advice.
     NamedWithAdvice,
     /// The message says that a file cannot be mapped to memory. The exit code is that of errors of
     /// the search.

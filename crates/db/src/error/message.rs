@@ -26,7 +26,7 @@ impl DbError {
 
     /// Converts an error to the words of later releases. Errors about unknown taxids name the
     /// databases, and those about empty keys name no file. Exceptions name another line of BLAST+'s
-    /// source. Missing LMDB files and lists of OIDs do not end programs with an exception.
+    /// source. Missing LMDB files and lists of aliases do not end programs with an exception.
     #[must_use]
     pub fn in_later_words(self) -> Self {
         match self {
@@ -35,9 +35,29 @@ impl DbError {
             Self::MissingLmdb { path } | Self::MissingTaxidLmdb { path } => {
                 Self::MissingLmdbWithAdvice { path }
             }
-            Self::MissingOidList { path } => Self::UnmappedOidList { path },
+            Self::MissingOidList { path } | Self::MissingVolumeList { path } => {
+                Self::UnmappedList { path }
+            }
             Self::EmptyKey { path } => Self::EmptyKey { path: path.with_extension("") },
             error => error,
+        }
+    }
+
+    /// Returns whether BLAST+ reports the error as one of a file (`CSeqDBException::eFileErr`): a
+    /// file or a list that it does not find, or whose contents it refuses.
+    pub fn is_file_error(&self) -> bool {
+        match self {
+            Self::NotFound { .. }
+            | Self::MissingMember { .. }
+            | Self::AliasCycle { .. }
+            | Self::MultipleAliasLists { .. }
+            | Self::MissingFile { .. }
+            | Self::MissingLmdbWithAdvice { .. }
+            | Self::UnmappedList { .. }
+            | Self::UnsupportedVersion { .. }
+            | Self::WrongSequenceKind { .. } => true,
+            Self::InvalidList { problem, .. } => problem.is_file_error(),
+            _ => false,
         }
     }
 

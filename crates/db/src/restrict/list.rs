@@ -42,6 +42,20 @@ pub enum ListError {
     BinaryIdListCount,
 }
 
+impl ListError {
+    /// Returns whether BLAST+ reports the error as one of a file (`CSeqDBException::eFileErr`). It
+    /// does so for lists of numbers.
+    pub(crate) fn is_file_error(&self) -> bool {
+        match self {
+            Self::EmptyNumberList
+            | Self::NotNumbers
+            | Self::BinaryNumberListLength { .. }
+            | Self::InvalidByte { .. } => true,
+            Self::EmptyIdList | Self::BinaryIdListLength | Self::BinaryIdListCount => false,
+        }
+    }
+}
+
 /// Identifiers of a list, from a text file or a binary file of `blastdb_aliastool -seqid_file_in`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeqIdList {
