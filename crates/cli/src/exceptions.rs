@@ -1,6 +1,6 @@
 //! The exceptions that BLAST+ prints for errors of databases and files.
 
-use fleetblast_db::DbError;
+use fleetblast_db::{DbError, LmdbMismatch};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_seq::convert::{ValueParseError, exception, exception_at};
 use fleetblast_stats::release::Release;
@@ -117,8 +117,11 @@ impl Exception {
                 "eFileErr",
                 "CBlastLMDBManager::CBlastEnv::CBlastEnv",
             ),
-            DbError::LmdbVolumeMismatch { problem, .. } => {
-                let lines = if problem.contains("size") { [48, 49, 49] } else { [67, 68, 68] };
+            DbError::LmdbVolumeMismatch { mismatch, .. } => {
+                let lines = match mismatch {
+                    LmdbMismatch::FewerVolumes => [48, 49, 49],
+                    _ => [67, 68, 68],
+                };
                 (LMDB_SET, lines, "eArgErr", "CSeqDBLMDBEntry::CSeqDBLMDBEntry")
             }
             DbError::NameRequired => {

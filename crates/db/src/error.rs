@@ -2,6 +2,7 @@
 
 mod identifier;
 mod message;
+mod mismatch;
 mod sign;
 
 use std::ops::Range;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use fleetblast_seq::convert::{exception, exception_at};
 
 pub use self::identifier::IdentifierError;
+pub use self::mismatch::LmdbMismatch;
 pub use self::sign::TaxidSign;
 use crate::SequenceKind;
 
@@ -338,12 +340,12 @@ pub enum DbError {
         problem: &'static str,
     },
     /// An LMDB file belongs to other volumes.
-    #[error("{problem}")]
+    #[error("{mismatch}")]
     LmdbVolumeMismatch {
         /// Path of the LMDB file.
         path: PathBuf,
-        /// Description of the error.
-        problem: &'static str,
+        /// What differs.
+        mismatch: LmdbMismatch,
     },
     /// A volume has masks of several algorithms with the same description.
     #[error(

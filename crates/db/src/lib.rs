@@ -65,7 +65,7 @@ pub use configuration::{
 pub use cursor::OidCursor;
 pub use database::{CombinedInfo, Database, DatabaseInfo, SequenceKind};
 pub use defline::Defline;
-pub use error::{DbError, IdentifierError, TaxidSign};
+pub use error::{DbError, IdentifierError, LmdbMismatch, TaxidSign};
 pub use files::DatabaseFiles;
 pub use key::version_5_list_key;
 pub use lookup::Lookup;

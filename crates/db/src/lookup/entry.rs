@@ -9,7 +9,7 @@ use super::side_file::LookupFile;
 use super::taxids::TaxidLists;
 use super::{FileDamage, oids};
 use crate::volume::Volume;
-use crate::{Database, DbError};
+use crate::{Database, DbError, LmdbMismatch};
 
 /// Names of the tables of an LMDB file.
 const ACCESSIONS: &str = "acc2oid";
@@ -52,9 +52,9 @@ impl LmdbLookup {
         for (path, members) in groups(volumes) {
             let lmdb = LookupFile::new(path);
             if let Ok(volumes) = volumes_of(&lmdb)
-                && let Err(problem) = spans(&volumes, &members)
+                && let Err(mismatch) = spans(&volumes, &members)
             {
-                return Err(DbError::LmdbVolumeMismatch { path: lmdb.path, problem });
+                return Err(DbError::LmdbVolumeMismatch { path: lmdb.path, mismatch });
             }
         }
         Ok(())
@@ -71,7 +71,7 @@ impl LmdbLookup {
         })?;
         let spans = spans(&volumes, members)
             .and_then(|spans| verify_sizes(&spans, members).map(|()| spans))
-            .map_err(|problem| DbError::LmdbVolumeMismatch { path, problem })?;
+            .map_err(|mismatch| DbError::LmdbVolumeMismatch { path, mismatch })?;
         Ok(Self { database: database.clone(), lmdb, ids, taxids, taxid_lists, spans })
     }
 
@@ -225,8 +225,6 @@ impl LmdbLookup {
     }
 }
 
-const TOO_MANY_VOLUMES: &str = "Input db vol size does not match lmdb vol size";
-const OTHER_VOLUMES: &str = "Input db vol does not match lmdb vol";
 const TOO_FEW: FileDamage =
     FileDamage { offset: 0, problem: "fewer sequences than in the volumes" };
 
@@ -290,29 +288,29 @@ fn volumes_of(lmdb: &LookupFile) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
 /// seqdblmdbset.cpp). Both are in the same order, but the file can have more volumes. If the file
 /// lacks a volume, this volume and all later ones are not found. This is an error only if it is the
 /// first one.
-fn spans(volumes: &[(Vec<u8>, u32)], members: &[Member]) -> Result<Vec<Span>, &'static str> {
+fn spans(volumes: &[(Vec<u8>, u32)], members: &[Member]) -> Result<Vec<Span>, LmdbMismatch> {
     if members.len() > volumes.len() {
-        return Err(TOO_MANY_VOLUMES);
+        return Err(LmdbMismatch::FewerVolumes);
     }
     let mut members = members.iter().peekable();
     let mut start = 0u32;
     let mut spans = Vec::new();
     for (name, size) in volumes {
-        let end = start.checked_add(*size).ok_or("the volumes have too many sequences")?;
+        let end = start.checked_add(*size).ok_or(LmdbMismatch::TooManySequences)?;
         let member = members.next_if(|member| member.name == *name);
         spans.push(Span { local: start..end, first: member.map(|member| member.oids.start) });
         start = end;
     }
     let has_sequences = |span: &Span| span.first.is_some() && !span.local.is_empty();
-    if spans.iter().any(has_sequences) { Ok(spans) } else { Err(OTHER_VOLUMES) }
+    if spans.iter().any(has_sequences) { Ok(spans) } else { Err(LmdbMismatch::OtherVolumes) }
 }
 
 /// Verifies that the volumes have as many sequences as the LMDB file states.
-fn verify_sizes(spans: &[Span], members: &[Member]) -> Result<(), &'static str> {
+fn verify_sizes(spans: &[Span], members: &[Member]) -> Result<(), LmdbMismatch> {
     let found = spans.iter().filter(|span| span.first.is_some());
     match found.zip(members).all(|(span, member)| span.local.len() == member.oids.len()) {
         true => Ok(()),
-        false => Err("the numbers of sequences of the volumes differ"),
+        false => Err(LmdbMismatch::SequenceCounts),
     }
 }
 
@@ -331,7 +329,7 @@ mod tests {
         assert!(verify_sizes(&found, &[member(b"x.00", 5..8), member(b"x.02", 8..11)]).is_err());
         let one = &volumes[..1];
         let too_many = spans(one, &[member(b"x.00", 0..3), member(b"x.01", 3..5)]);
-        assert_eq!(too_many, Err(TOO_MANY_VOLUMES));
+        assert_eq!(too_many, Err(LmdbMismatch::FewerVolumes));
     }
 
     #[test]
@@ -346,7 +344,7 @@ mod tests {
         };
         assert_eq!(firsts(&[b"x.00", b"z.01"]), Ok(vec![Some(0), None, None]));
         assert_eq!(firsts(&[b"x.01", b"z.01", b"x.02"]), Ok(vec![None, Some(0), None]));
-        assert_eq!(firsts(&[b"w.00", b"x.01"]), Err(OTHER_VOLUMES));
-        assert_eq!(firsts(&[]), Err(OTHER_VOLUMES));
+        assert_eq!(firsts(&[b"w.00", b"x.01"]), Err(LmdbMismatch::OtherVolumes));
+        assert_eq!(firsts(&[]), Err(LmdbMismatch::OtherVolumes));
     }
 }
