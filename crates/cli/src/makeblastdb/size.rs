@@ -17,22 +17,18 @@ const TOO_LARGE: u64 = 1 << 32;
 /// Letters of the units. Each unit is 1000 (or 1024) times the previous unit.
 const UNITS: &[u8] = b"KMGTPE";
 
-/// Number of lines before the function that parses sizes that 2.17.0 no longer has.
-const LINES_REMOVED: u32 = 9;
-
 /// A fault in the text of a size: the offset, and the line of BLAST+'s source that its message
-/// names.
+/// names, in 2.12.0, 2.16.0 and 2.17.0.
 struct Fault {
-    line: u32,
+    lines: [u32; 3],
     at: usize,
 }
 
 /// Parses `-max_file_sz`, the largest size of a file in bytes.
 pub(super) fn limit(text: &OsStr, release: &Release) -> Result<u64, Error> {
     let bytes = text.as_bytes();
-    let size = parse(bytes).map_err(|Fault { line, at }| {
+    let size = parse(bytes).map_err(|Fault { lines, at }| {
         let text = text.to_string_lossy();
-        let lines = [line, line, line - LINES_REMOVED];
         let exception = conversion_exception(lines, "NStr::StringToUInt8_DataSize");
         let what = format!("Cannot convert string '{text}' to Uint8 (m_Pos = {at})");
         Error::new(exit::UNKNOWN, format!("Error: {}", exception.format(release, &what)))
@@ -61,8 +57,9 @@ fn parse(text: &[u8]) -> Result<u64, Fault> {
     let whole = digits(start);
     let mut end = start + whole;
     if whole == 0 {
-        let line = if text.first() == Some(&b'-') { 1587 } else { 1631 };
-        return Err(Fault { line, at: start });
+        let is_negative = text.first() == Some(&b'-');
+        let lines = if is_negative { [1587, 1587, 1578] } else { [1631, 1631, 1622] };
+        return Err(Fault { lines, at: start });
     }
     let mut fraction = 0;
     if text.get(end) == Some(&b'.') {
@@ -73,18 +70,20 @@ fn parse(text: &[u8]) -> Result<u64, Fault> {
         text[start..end].iter().filter(|c| c.is_ascii_digit()).map(|c| c - b'0').collect();
     let (power, base, end) = unit(text, end);
     if end != text.len() {
-        return Err(Fault { line: 1683, at: end });
+        return Err(Fault { lines: [1683, 1683, 1674], at: end });
     }
+    const TOO_MANY_DIGITS: [u32; 3] = [1759, 1759, 1750];
     // The digits are a whole number of 10^-fraction; fractions of a byte are dropped.
     let mut size: u128 = 0;
     for (i, &digit) in number.iter().enumerate() {
         size = size * 10 + u128::from(digit);
         if size >> 100 != 0 {
-            return Err(Fault { line: 1759, at: start + i });
+            return Err(Fault { lines: TOO_MANY_DIGITS, at: start + i });
         }
     }
     let size = size * u128::from(base).pow(power) / 10u128.saturating_pow(fraction as u32);
-    u64::try_from(size).map_err(|_| Fault { line: 1759, at: start + number.len() - 1 })
+    let last = start + number.len() - 1;
+    u64::try_from(size).map_err(|_| Fault { lines: TOO_MANY_DIGITS, at: last })
 }
 
 /// Parses a unit: the exponent, the base, and the offset after the unit.
