@@ -214,7 +214,7 @@ fn plan(
     };
     let entry = search_programs::find(program).ok_or_else(unsupported)?;
     let table = entry.program.in_release(Some(options.release));
-    words::refuse_gis(archive)?;
+    words::refuse_big_integers(archive)?;
     let words = words::search_words(archive, options, &table)?;
     let given = match parse::parse(&table, ProgramName::Blast, &words)? {
         Request::Run(mut given) => {

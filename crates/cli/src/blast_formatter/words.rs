@@ -48,10 +48,6 @@ const WITHOUT_EFFECT: [&str; 30] = [
     "Web_StepNumber",
 ];
 
-/// Number of the format SAM.
-const SAM: i32 = 17;
-/// Number of the format of archives.
-const ARCHIVE: i32 = 11;
 /// Number of subjects to keep that BLAST+ assumes where an archive has none.
 const KEPT: i64 = 500;
 /// Number of lists of big integers among the kinds of values (`Blast4-value`, blast.asn).
@@ -125,7 +121,7 @@ fn subject_words(
 ///
 /// # Errors
 /// That error.
-pub fn refuse_gis(archive: &StoredArchive) -> Result<(), Error> {
+pub fn refuse_big_integers(archive: &StoredArchive) -> Result<(), Error> {
     let is_list = |option: &&ArchiveOption| matches!(option.value, OptionValue::BigIntegers(_));
     match archive.request.options.iter().find(is_list) {
         Some(option) => Err(Error::engine(format_args!(
@@ -179,25 +175,26 @@ impl Limits {
     }
 }
 
-/// Whether the report shows alignments for people. The plan refuses formats that do not exist.
+/// Whether the report shows alignments for people.
 fn is_text(options: &FormatterOptions) -> bool {
-    FormatChoice::parse(&options.formatting.outfmt, options.release)
-        .is_ok_and(|choice| choice.is_text())
+    has_format(options, FormatChoice::is_text)
 }
 
 /// Whether the report is SAM.
 pub fn is_sam(options: &FormatterOptions) -> bool {
-    has_number(options, SAM)
+    has_format(options, FormatChoice::is_sam)
 }
 
 /// Whether the report is an archive.
 pub fn is_archive(options: &FormatterOptions) -> bool {
-    has_number(options, ARCHIVE)
+    has_format(options, FormatChoice::is_archive)
 }
 
-fn has_number(options: &FormatterOptions, number: i32) -> bool {
-    FormatChoice::parse(&options.formatting.outfmt, options.release)
-        .is_ok_and(|choice| choice.number() == number)
+/// Returns whether the format of the report is such a one. The plan refuses formats that do not
+/// exist.
+fn has_format(options: &FormatterOptions, is_such: fn(&FormatChoice) -> bool) -> bool {
+    let choice = FormatChoice::parse(&options.formatting.outfmt, options.release);
+    choice.is_ok_and(|choice| is_such(&choice))
 }
 
 /// Returns the number of subjects to keep that another archive states

@@ -22,6 +22,10 @@ pub const ALIGNMENTS: usize = 250;
 const LINE_LENGTH: usize = 60;
 /// Number of the last format that shows alignments for people.
 const LAST_TEXT: i32 = 4;
+/// Number of the format of archives.
+const ARCHIVE: i32 = 11;
+/// Number of the format SAM.
+const SAM: i32 = 17;
 
 /// Returns the number of the format FASTA, the last one.
 fn fasta_format(release: &Release) -> i32 {
@@ -64,7 +68,7 @@ impl FormatChoice {
             return Err(Error::new(exit::UNKNOWN, message));
         }
         let has_columns =
-            matches!(number, 6 | 7 | 10 | 17) || release.has_headed_csv && number == 20;
+            matches!(number, 6 | 7 | 10 | SAM) || release.has_headed_csv && number == 20;
         if !has_columns {
             columns.clear();
         }
@@ -81,11 +85,21 @@ impl FormatChoice {
         self.number <= LAST_TEXT
     }
 
+    /// Returns whether the report is an archive.
+    pub fn is_archive(&self) -> bool {
+        self.number == ARCHIVE
+    }
+
+    /// Returns whether the report is SAM.
+    pub fn is_sam(&self) -> bool {
+        self.number == SAM
+    }
+
     /// Returns the format, or an error unless both the program and FleetBLAST support it.
     fn format(&self, program: &ProgramSpec, release: &Release) -> Result<Format, Error> {
         let fasta = fasta_format(release);
         let foreign = match self.number {
-            17 if !program.has_sam => "SAM format is only applicable to blastn",
+            SAM if !program.has_sam => "SAM format is only applicable to blastn",
             19 => "AIRR rearrangement format is only applicable to igblastn",
             number if number == fasta => "FASTA output format is only applicable to magicblast",
             _ => "",
@@ -105,13 +119,13 @@ impl FormatChoice {
             8 => Ok(Format::AsnText),
             9 => Ok(Format::AsnBinary),
             10 => Ok(Format::Csv),
-            11 => Ok(Format::Archive),
+            ARCHIVE => Ok(Format::Archive),
             12 => Ok(Format::AsnJson),
             number @ 13..=16 => Ok(Format::Output2 {
                 notation: if number % 2 == 1 { Notation::Json } else { Notation::Xml },
                 has_own_documents: number < 15,
             }),
-            17 => Ok(Format::Sam),
+            SAM => Ok(Format::Sam),
             18 => Ok(Format::Organisms),
             20 => Ok(Format::HeadedCsv),
             number => Err(Error::unsupported(program.name, format_args!("-outfmt {number}"))),
