@@ -96,9 +96,9 @@ pub fn subject_block(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     let subject = SubjectNames::read(setup, source, hit.oid)?;
-    out.push(b'>');
     if subject.is_from_fasta {
         let title = subject.title();
+        out.push(b'>');
         name_line(setup, subject.chosen_defline().ids.as_slice(), &title, true, rank, out);
     } else {
         let lines = subject.shown_deflines(setup, hit.alignments.len());
@@ -168,9 +168,7 @@ fn database_titles(
     const SHOWN: usize = 3;
     let folded = setup.output.html && lines.len() > MOST;
     for (i, line) in lines.iter().enumerate() {
-        if i > 0 {
-            out.push(b' ');
-        }
+        out.push(if i == 0 { b'>' } else { b' ' });
         if folded && i == SHOWN {
             let anchor =
                 String::from_utf8_lossy(&anchor(&lines[i - 1].ids, |id| id_label(id, true)))

@@ -1,7 +1,6 @@
 //! Formats the tabular formats: 6, 7 and 10 (tabular.cpp).
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
-use fleetblast_engine::params::Params;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{self, SeqId, TextRanking};
 
@@ -76,7 +75,7 @@ pub fn subject_rows(
         taxonomy: Taxonomy::read(&subject, source, columns)?,
         quotes_taxa: columns.quotes_taxa,
         subject,
-        params: setup.params,
+        positive_pairs: PositivePairs::for_text(setup.params),
         subject_length: source.shown_length(hit.oid),
         query_length: setup.query_range_length.unwrap_or_else(|| query.searched_length()),
         covered: order::covered_residues(query, source, hit)?,
@@ -137,7 +136,7 @@ struct Row<'a> {
     subject: SubjectNames,
     taxonomy: Taxonomy,
     quotes_taxa: bool,
-    params: &'a Params,
+    positive_pairs: PositivePairs,
     subject_length: u32,
     covered: usize,
     /// How `qcovhsp` counts a translated query.
@@ -155,10 +154,6 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn count_positives(&self, pair: &AlignmentRows) -> usize {
-        pair.count_positives(&PositivePairs::for_text(self.params))
-    }
-
     fn field(
         &self,
         column: Column,
@@ -242,8 +237,10 @@ impl Row<'_> {
             // A database can store a gap character as a residue. Opposite a gap it counts as
             // identical and as a gap, so BLAST+ prints a negative number.
             C::Mismatches => (columns as i64 - pair.identities as i64 - gaps as i64).to_string(),
-            C::Positives => self.count_positives(pair).to_string(),
-            C::PercentPositives => format!("{:.2}", share(self.count_positives(pair))),
+            C::Positives => pair.count_positives(&self.positive_pairs).to_string(),
+            C::PercentPositives => {
+                format!("{:.2}", share(pair.count_positives(&self.positive_pairs)))
+            }
             C::GapOpens => pair.gap_opens.to_string(),
             C::Gaps => gaps.to_string(),
             C::Frames => format!("{q_frame}/{s_frame}"),
