@@ -2,7 +2,7 @@
 #![no_main]
 
 use fleetblast_seq::alphabet::SIZE;
-use fleetblast_seq::fasta::{Options, Reader, Rules};
+use fleetblast_seq::fasta::{IdEnd, Options, Reader, Rules};
 use fleetblast_seq::id::Molecule;
 use libfuzzer_sys::fuzz_target;
 
@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
     let options = Options {
         parse_deflines: flags & 1 != 0,
         rules: Rules::Database(molecule),
-        has_brackets_in_ids: flags & 4 != 0,
+        id_end: if flags & 4 == 0 { IdEnd::Bracket } else { IdEnd::NonAscii },
     };
     let mut reader = Reader::new(text, "fuzz", options).with_lines_before(5);
     while let Ok(Some(record)) = reader.next_record() {

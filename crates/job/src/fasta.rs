@@ -52,7 +52,7 @@ pub fn reader<R: BufRead>(
     let options = fasta::Options {
         parse_deflines: plan.parse_deflines,
         rules: Rules::Query(molecule),
-        has_brackets_in_ids: !plan.params.common().release.brackets_end_ids,
+        id_end: plan.params.common().release.id_end,
     };
     fasta::Reader::new(input, path(source), options)
 }

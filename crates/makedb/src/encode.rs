@@ -91,7 +91,7 @@ pub(crate) fn encode_part(text: FastaPart, name: &Path, options: &DatabaseOption
     let rules = fasta::Options {
         parse_deflines: options.parse_ids,
         rules: Rules::Database(options.kind.molecule()),
-        has_brackets_in_ids: options.has_brackets_in_ids,
+        id_end: options.id_end,
     };
     let mut reader = Reader::new(&text.bytes[..], name, rules).with_lines_before(text.lines_before);
     let mut block = EncodedPart::default();

@@ -2,6 +2,8 @@
 
 use std::num::NonZero;
 
+use fleetblast_seq::fasta::IdEnd;
+
 use crate::kind::DatabaseKind;
 use crate::masks::SequenceMasks;
 use crate::taxids::TaxidSource;
@@ -38,8 +40,8 @@ pub struct DatabaseOptions {
     /// Whether a sequence keeps the identifiers and the title of the FASTA reader if the words of
     /// its definition lines are no identifiers by themselves. Otherwise they are an error.
     pub keeps_reader_ids: bool,
-    /// Whether the bracket of `[key=value]` in the first word is part of an identifier.
-    pub has_brackets_in_ids: bool,
+    /// What ends an identifier.
+    pub id_end: IdEnd,
     /// Whether sequences are indexed by a hash.
     pub hash_index: bool,
     /// Maximal size of a file in bytes, at most 2³². A file with a single sequence may be larger.

@@ -5,6 +5,7 @@
 //! release ([`Release::choose`]). Values that are the same in all releases stay where they are
 //! used.
 
+use fleetblast_seq::fasta::IdEnd;
 use fleetblast_seq::id::TextRanking;
 
 /// The rules of a release of BLAST+.
@@ -109,8 +110,8 @@ pub struct Release {
     /// Whether `makeblastdb` stores the identifiers of its FASTA reader for words that are no
     /// identifiers by themselves, such as `a"b`.
     pub keeps_reader_ids: bool,
-    /// Whether the bracket of `[key=value]` ends the identifier in a definition line of FASTA.
-    pub brackets_end_ids: bool,
+    /// What ends the identifier in a definition line of FASTA.
+    pub id_end: IdEnd,
     /// Whether blanks at both ends of the `-db` of a search are ignored.
     pub trims_database_names: bool,
     /// Whether `blastdbcmd -ctrl_a -long_seqids` replaces all separators of definition lines, and
@@ -211,7 +212,7 @@ impl Release {
         checks_later_alias_entries: false,
         reads_doubtful_input: false,
         keeps_reader_ids: false,
-        brackets_end_ids: true,
+        id_end: IdEnd::Bracket,
         trims_database_names: false,
         ctrl_a_replaces_all: false,
         text_ranking: TextRanking::RefSeqLater,
@@ -244,7 +245,7 @@ impl Release {
         has_database_metadata: true,
         reads_doubtful_input: true,
         keeps_reader_ids: true,
-        brackets_end_ids: false,
+        id_end: IdEnd::NonAscii,
         trims_database_names: true,
         text_ranking: TextRanking::RefSeqEqual,
         counts_sequences_of_taxa: true,

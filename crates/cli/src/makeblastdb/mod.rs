@@ -73,7 +73,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         title: options.title.as_encoded_bytes().to_vec(),
         parse_ids: options.parse_ids,
         keeps_reader_ids: options.release.keeps_reader_ids,
-        has_brackets_in_ids: !options.release.brackets_end_ids,
+        id_end: options.release.id_end,
         hash_index: options.hash_index,
         max_file_size: size::kept(limit),
         taxids,

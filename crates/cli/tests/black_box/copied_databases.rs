@@ -114,7 +114,7 @@ fn rich(path: &Path) {
         title: b"rich".to_vec(),
         parse_ids: true,
         keeps_reader_ids: false,
-        has_brackets_in_ids: false,
+        id_end: fleetblast_seq::fasta::IdEnd::Bracket,
         hash_index: false,
         max_file_size: 1 << 30,
         taxids: TaxidSource::Unknown,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::error::{FastaErrorKind, Warning};
-use super::{Options, Rules};
+use super::{IdEnd, Options, Rules};
 use crate::convert::{is_space, trim_spaces};
 use crate::id::accession::{AccessionType, identify_accession};
 use crate::id::{
@@ -64,11 +64,12 @@ pub(super) fn parse(
         let (title, suspicious) = title(&text[start..], options.rules);
         return Ok(ParsedDefline { title, suspicious, ..ParsedDefline::default() });
     }
-    let end = if options.has_brackets_in_ids {
-        let blank = text[start..].iter().position(|&c| c <= b' ' || !c.is_ascii());
-        blank.map_or(text.len(), |length| start + length)
-    } else {
-        word_end(text, start)
+    let end = match options.id_end {
+        IdEnd::Bracket => word_end(text, start),
+        IdEnd::NonAscii => {
+            let end = text[start..].iter().position(|&c| c <= b' ' || !c.is_ascii());
+            end.map_or(text.len(), |length| start + length)
+        }
     };
     let word = &text[start..end];
     let range = range_length(word);

@@ -65,9 +65,18 @@ pub struct Options {
     pub parse_deflines: bool,
     /// The program whose rules apply.
     pub rules: Rules,
-    /// Whether the bracket of `[key=value]` in the first word is part of an identifier, which ends
-    /// before the first byte above ASCII (since 2.16.0). Otherwise the bracket ends the identifier.
-    pub has_brackets_in_ids: bool,
+    /// What ends an identifier.
+    pub id_end: IdEnd,
+}
+
+/// What ends the identifier at the start of a definition line, beside a blank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdEnd {
+    /// The bracket of `[key=value]`.
+    #[default]
+    Bracket,
+    /// A byte beyond ASCII (since 2.16.0).
+    NonAscii,
 }
 
 /// The rules by which a program of BLAST+ reads FASTA.

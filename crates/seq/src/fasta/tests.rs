@@ -208,3 +208,21 @@ fn at_most_a_thousand_ranges_are_reported() {
     };
     assert_eq!((columns.len(), columns[999].clone()), (1000, 2069..2070));
 }
+
+/// What ends an identifier differs between releases. The identifiers are those that 2.12.0 and
+/// 2.17.0 print.
+#[test]
+fn brackets_or_bytes_beyond_ascii_end_identifiers() {
+    let ids = |defline: &str, id_end| {
+        let options = Options { parse_deflines: true, id_end, ..Options::default() };
+        let text = format!(">{defline}\nMKT\n");
+        let mut reader = Reader::new(text.as_bytes(), "x.fa", options);
+        let record = reader.next_record().expect("a sequence").expect("a record");
+        let id = format_id_list(&record.ids, TextRanking::RefSeqLater);
+        (String::from_utf8_lossy(&id).into_owned(), String::from_utf8_lossy(&record.title).into())
+    };
+    let expected = |id: &str, title: &str| (id.to_owned(), title.to_owned());
+    assert_eq!(ids("ab[key=v] t", IdEnd::Bracket), expected("ab", "[key=v] t"));
+    assert_eq!(ids("ab[key=v] t", IdEnd::NonAscii), expected("ab[key=v]", "t"));
+    assert_eq!(ids("ab\u{e9}c t", IdEnd::NonAscii), expected("ab", "\u{e9}c t"));
+}
