@@ -61,7 +61,7 @@ impl SubjectScores {
             if alignment.bit_score > scores.bit_score {
                 scores.bit_score = alignment.bit_score;
                 scores.evalue = alignment.evalue;
-                let identities = matches(setup, query, source, oid, alignment)?.identities;
+                let identities = stated_matches(setup, query, source, oid, alignment)?.identities;
                 let columns = columns(alignment) * program::bases_per_column(setup.params);
                 scores.percent_identity = if identities == columns {
                     100.0
@@ -145,7 +145,7 @@ fn by_identity(
     alignments: &mut Vec<SubjectAlignment>,
 ) -> Result<(), ReportError> {
     let shares = alignments.iter().map(|&(oid, alignment)| {
-        let identities = matches(setup, query, source, oid, alignment)?.identities;
+        let identities = stated_matches(setup, query, source, oid, alignment)?.identities;
         Ok((identities as f64 / columns(alignment) as f64, (oid, alignment)))
     });
     let mut shares: Vec<_> = shares.collect::<Result<_, ReportError>>()?;
@@ -233,7 +233,7 @@ pub struct Matches {
 ///
 /// # Errors
 /// If the alignment does not fit its sequences.
-pub fn matches(
+pub fn stated_matches(
     setup: &ReportSetup,
     query: &QueryResult,
     source: &dyn SubjectSource,

@@ -222,7 +222,8 @@ impl<'a> Group<'a> {
         let cigar = self.cigar(options, clips);
         line.extend_from_slice(format!("\t{position}\t255\t{cigar}\t*\t0\t0\t").as_bytes());
         line.extend(letters);
-        let identities = order::matches(setup, query, source, self.oid, self.first)?.identities;
+        let identities =
+            order::stated_matches(setup, query, source, self.oid, self.first)?.identities;
         line.extend_from_slice(format!("\t*{}\n", self.tags(identities)).as_bytes());
         let reference = SamReference { name: names[reference].clone(), length: lengths[reference] };
         // BLAST+ sorts by the e-value of the last alignment.

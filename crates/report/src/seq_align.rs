@@ -204,7 +204,8 @@ impl Pair<'_> {
     /// Makes the list of scores of an alignment (`s_BuildScoreList`).
     fn scores(&self, alignment: &Alignment) -> Result<AsnValue, ReportError> {
         let &Alignment { score, bit_score, evalue, linked, adjustment, .. } = alignment;
-        let matches = order::matches(self.setup, self.query, self.source, self.oid, alignment)?;
+        let matches =
+            order::stated_matches(self.setup, self.query, self.source, self.oid, alignment)?;
         let integer = |number: i64| AsnValue::Integer(number);
         let mut scores = Vec::with_capacity(8);
         if score != 0 {

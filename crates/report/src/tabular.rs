@@ -95,7 +95,7 @@ pub fn subject_rows(
             let mut pair = AlignmentRows::new(query, source, oid, alignment)?;
             let may_differ = alignment.stored.is_some() || !is_shown_as_searched(oid);
             if shows_search_counts && may_differ {
-                let matches = order::matches(setup, query, source, oid, alignment)?;
+                let matches = order::stated_matches(setup, query, source, oid, alignment)?;
                 pair.identities = matches.identities;
             }
             for (i, &column) in columns.list.iter().enumerate() {

@@ -1,47 +1,38 @@
 //! The searched subjects: databases, or the sequences of a FASTA file.
 
+mod fasta;
 mod fingerprint;
 mod letters;
 mod masks;
 mod restricted;
 mod shown;
+mod source;
+mod totals;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
 
 use fleetblast_db::memory::SubjectRecord;
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::restrict::HitVisibility;
 use fleetblast_db::{
-    Database, DbError, Defline, SearchPath, SequenceKind, TaxonNames, TaxonomyNames,
-    UnprintableHeader,
+    Database, DbError, SearchPath, SequenceKind, TaxonomyNames, UnprintableHeader,
 };
 use fleetblast_engine::params::{DatabaseTotals, SubjectTranslation};
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::archive_reader::ArchivedSequence;
 use fleetblast_report::columns::Columns;
-use fleetblast_report::error::SubjectReadError;
-use fleetblast_report::model::{
-    self, DatabaseParagraph, DatabaseSummary, IdentityLetters, SubjectSource,
-};
-use fleetblast_report::row_position::SearchedExtent;
+use fleetblast_report::model::{self, DatabaseParagraph, DatabaseSummary};
 use fleetblast_report::{ArchivedName, listed_subject};
-use fleetblast_seq::alphabet;
-use fleetblast_seq::fasta::{FastaError, FastaErrorKind};
-use fleetblast_seq::frame::{Frame, Strand};
 
+use self::fasta::{FastaSubject, hold_subjects, open_fasta};
 pub use self::letters::{MaskedLetters, StoredSequence};
 use self::masks::SubjectMasks;
-use self::shown::{SharedIdentifiers, letters_at_same_positions};
+use self::shown::SharedIdentifiers;
+use self::totals::{MIN_SUBJECT_LENGTH, database_totals, is_too_short};
 use crate::audience::{Audience, WarningRecorder};
-use crate::error::{Error, NO_SEQUENCES};
-use crate::fasta::{empty_subject_message, fasta_failure, open_input, path, reader, sequence_name};
-use crate::plan::{Plan, Source, Subjects};
-
-/// Length of the shortest subject that BLAST+ assumes in a database (rules 5.1).
-const MIN_SUBJECT_LENGTH: i32 = 10;
+use crate::error::Error;
+use crate::plan::{Plan, Subjects};
 
 /// An opened database, or subjects held in memory.
 pub struct SubjectDatabase {
@@ -128,6 +119,38 @@ impl SubjectDatabase {
         let subjects = stored.iter().map(subject).collect();
         let target = hold_subjects(subjects, "", None, plan)?;
         target.complete(plan, WarningRecorder::new(audience), audience)
+    }
+
+    /// Makes subjects without masks, restriction and names of taxa. `shortest` is the length of the
+    /// shortest one for the statistics.
+    fn plain(
+        whole: Database,
+        searched: Database,
+        shortest: i32,
+        summary: DatabaseSummary,
+        plan: &Plan,
+    ) -> SubjectDatabase {
+        SubjectDatabase {
+            is_too_short: is_too_short(&searched, plan, shortest),
+            totals: database_totals(&searched, plan, shortest),
+            is_listed: false,
+            is_database_empty: false,
+            aligns_excluded: false,
+            translation: None,
+            summary,
+            searched_start: 0,
+            fasta_deflines: Vec::new(),
+            opening_warnings: Vec::new(),
+            shared_identifiers: None,
+            whole,
+            searched,
+            lower_case: SubjectMasks::default(),
+            masks: SubjectMasks::default(),
+            has_hard_masks: false,
+            hides_masks: false,
+            taxonomy: TaxonomyNames::default(),
+            archived_names: RwLock::default(),
+        }
     }
 
     /// Adds what depends on the program, and the warnings that were recorded when the subjects were
@@ -251,107 +274,6 @@ impl SubjectDatabase {
     }
 }
 
-impl SubjectSource for SubjectDatabase {
-    fn extent(&self, oid: u32) -> SearchedExtent {
-        let searched = self.searched_start..self.searched_start + self.searched.length_of(oid);
-        SearchedExtent { length: self.whole.length_of(oid), searched_range: searched }
-    }
-
-    fn report_letters(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        let code = self.translation.as_ref().map(|translation| &translation.report_code);
-        let translate = code.map(|code| |letters: &[u8]| code.translate_for_report(letters));
-        let shown = self.shown_oid(oid).ok()?;
-        if shown != oid {
-            let place = (frame, read, self.whole.length_of(oid));
-            return letters_at_same_positions(self.stored(shown)?, place, translate);
-        }
-        MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read, translate)
-    }
-
-    fn letters_for_identities(
-        &self,
-        oid: u32,
-        frame: Frame,
-        read: Range<u32>,
-        count: IdentityLetters,
-    ) -> Option<Cow<'_, [u8]>> {
-        let code = self.translation.as_ref().map(|translation| match count {
-            IdentityLetters::MaskedByReportCode => &translation.report_code,
-            IdentityLetters::Aligned | IdentityLetters::Unmasked => &translation.code,
-        });
-        let translate = code.map(|code| |letters: &[u8]| code.translate(letters));
-        let masks = match count {
-            IdentityLetters::Unmasked => Masks::None,
-            IdentityLetters::Aligned | IdentityLetters::MaskedByReportCode => self.masks_of(oid),
-        };
-        let mut letters =
-            MaskedLetters { stored: self.stored(oid)?, masks }.view(frame, read, translate)?;
-        // Searches of FASTA subjects replace O by X, as in queries.
-        if self.summary.is_subject && frame == Frame::Protein && letters.contains(&alphabet::O) {
-            let replaced = letters.to_mut().iter_mut().filter(|code| **code == alphabet::O);
-            replaced.for_each(|code| *code = alphabet::X);
-        }
-        Some(letters)
-    }
-
-    fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, SubjectReadError> {
-        let lines = match &self.shared_identifiers {
-            Some(shared) => shared.deflines(&self.whole, oid),
-            None => self.whole.deflines(oid),
-        };
-        lines.map_err(Into::into)
-    }
-
-    fn shares_identifiers(&self) -> bool {
-        self.shared_identifiers.is_some()
-    }
-
-    fn shown_length(&self, oid: u32) -> u32 {
-        self.whole.length_of(self.shown_oid(oid).unwrap_or(oid))
-    }
-
-    fn has_taxonomy(&self) -> bool {
-        self.taxonomy.is_installed()
-    }
-
-    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, SubjectReadError> {
-        self.taxonomy.names_of_taxid(taxid).map_err(Into::into)
-    }
-
-    fn fasta_subjects(&self) -> Result<Vec<model::FastaSubject<'_>>, SubjectReadError> {
-        let subject = |oid: u32| -> Result<_, SubjectReadError> {
-            let defline = &self.fasta_deflines[oid as usize][..];
-            let mut lines = self.deflines(oid)?;
-            let Defline { ids, title, .. } = lines.swap_remove(0);
-            let whole = 0..self.whole.length_of(oid);
-            let frame = match self.whole.kind() {
-                SequenceKind::Protein => Frame::Protein,
-                _ => Frame::Strand(Strand::Plus),
-            };
-            let letters = self.report_letters(oid, frame, whole).unwrap_or_default();
-            Ok(model::FastaSubject { ids, defline, title, letters })
-        };
-        (0..self.fasta_deflines.len() as u32).map(subject).collect()
-    }
-
-    fn archived_name(&self, oid: u32) -> Option<ArchivedName> {
-        let names = self.archived_names.read().unwrap_or_else(PoisonError::into_inner);
-        names.get(&oid).cloned()
-    }
-
-    fn is_listed(&self) -> bool {
-        self.is_listed
-    }
-
-    fn masks(&self, oid: u32) -> &[Range<u32>] {
-        if self.hides_masks {
-            return &[];
-        }
-        let shown = if self.summary.is_subject { &self.lower_case } else { &self.masks };
-        shown.ranges_of(oid)
-    }
-}
-
 /// Opens the taxonomy database, if the report may show names of taxa. As in BLAST+, a taxonomy
 /// database that cannot be used only causes warnings.
 fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, Error> {
@@ -391,31 +313,19 @@ fn open_database(
         Some(wanted) => masks::read_stored_masks(wanted, names, &database, &search, audience)?,
         None => masks::StoredMasks::default(),
     };
+    let summary = DatabaseSummary {
+        kind: database.kind(),
+        label: names.as_bytes().to_vec(),
+        paragraphs: paragraphs(&database, &stored.algorithms),
+        is_subject: false,
+    };
     Ok(SubjectDatabase {
-        is_too_short: is_too_short(&database, plan, shortest),
-        totals: database_totals(&database, plan, shortest),
         is_listed: user.is_some_and(|user| !user.is_negative && !user.is_empty()),
         is_database_empty: database.combined_info().sequence_count == 0,
-        aligns_excluded: false,
-        translation: None,
-        summary: DatabaseSummary {
-            kind: database.kind(),
-            label: names.as_bytes().to_vec(),
-            paragraphs: paragraphs(&database, &stored.algorithms),
-            is_subject: false,
-        },
-        searched_start: 0,
-        fasta_deflines: Vec::new(),
-        opening_warnings: Vec::new(),
         shared_identifiers: SharedIdentifiers::open(&database)?,
-        whole: database.clone(),
-        searched: database,
-        lower_case: SubjectMasks::default(),
         masks: stored.masks,
         has_hard_masks: plan.database_mask.as_ref().is_some_and(|mask| mask.hard),
-        hides_masks: false,
-        taxonomy: TaxonomyNames::default(),
-        archived_names: RwLock::default(),
+        ..SubjectDatabase::plain(database.clone(), database, shortest, summary, plan)
     })
 }
 
@@ -430,222 +340,6 @@ fn refuse_uncounted_residues(database: &Database, plan: &Plan) -> Result<(), Err
         return Err(Error::unsupported(&plan.program, what));
     }
     Ok(())
-}
-
-/// BLAST+'s name for the sequences of a FASTA file.
-const SUBJECTS_NAME: &str = "User specified sequence set";
-
-fn open_fasta(
-    source: &Source,
-    name: &str,
-    range: Option<&Range<usize>>,
-    plan: &Plan,
-    audience: &dyn Audience,
-) -> Result<SubjectDatabase, Error> {
-    // The reports of psiblast do not state the file's name (`CBlastFormat`'s second constructor,
-    // blast_format.cpp).
-    let name = if plan.iteration.is_some() { "" } else { name };
-    let subjects = read_subjects(source, range, plan, audience)?;
-    hold_subjects(subjects, name, range, plan)
-}
-
-/// Holds subjects in memory. `name` is the name of their file; it is empty if reports do not state
-/// it.
-fn hold_subjects(
-    mut subjects: Vec<FastaSubject>,
-    name: &str,
-    range: Option<&Range<usize>>,
-    plan: &Plan,
-) -> Result<SubjectDatabase, Error> {
-    let label = format!("{SUBJECTS_NAME} (Input: {name})");
-    let title = if name.is_empty() { format!("{SUBJECTS_NAME}.") } else { format!("{label}.") };
-    let deflines = subjects.iter_mut().map(|subject| std::mem::take(&mut subject.defline));
-    let fasta_deflines = deflines.collect();
-    let whole = subjects.iter().map(|subject| subject.record.clone());
-    let kind = plan.subject_kind;
-    let whole = Database::from_records(title.as_bytes(), kind, whole)?;
-    let parts: Vec<SubjectRecord> = subjects
-        .iter()
-        .map(|subject| subject.searched_part(kind, range))
-        .collect::<Result<_, _>>()?;
-    let searched = Database::from_records(title.as_bytes(), kind, parts)?;
-    let (lower_case, masks) = if plan.params.common().lcase_masking {
-        let (whole, parts): (Vec<_>, Vec<_>) =
-            subjects.into_iter().map(|subject| subject.masks(range)).unzip();
-        (whole.into_iter().collect(), parts.into_iter().collect())
-    } else {
-        Default::default()
-    };
-    let lengths = (0..searched.oid_count()).map(|oid| searched.length_of(oid) as i32);
-    let shortest = lengths.min().unwrap_or(0).max(MIN_SUBJECT_LENGTH);
-    Ok(SubjectDatabase {
-        is_too_short: is_too_short(&searched, plan, shortest),
-        totals: database_totals(&searched, plan, shortest),
-        is_listed: false,
-        is_database_empty: false,
-        aligns_excluded: false,
-        translation: None,
-        summary: DatabaseSummary {
-            kind: searched.kind(),
-            label: label.into_bytes(),
-            paragraphs: paragraphs(&searched, &[]),
-            is_subject: true,
-        },
-        searched_start: range.map_or(0, |range| range.start as u32),
-        fasta_deflines,
-        opening_warnings: Vec::new(),
-        shared_identifiers: None,
-        whole,
-        searched,
-        lower_case,
-        masks,
-        has_hard_masks: false,
-        hides_masks: false,
-        taxonomy: TaxonomyNames::default(),
-        archived_names: RwLock::default(),
-    })
-}
-
-/// A sequence of `-subject`.
-struct FastaSubject {
-    record: SubjectRecord,
-    /// The definition line as read.
-    defline: Vec<u8>,
-    lower_case: Vec<Range<u32>>,
-}
-
-impl FastaSubject {
-    /// Returns the searched part in the form in which BLAST+ loads it. In proteins, `X` replaces
-    /// `O`, as in queries.
-    fn searched_part(
-        &self,
-        kind: SequenceKind,
-        range: Option<&Range<usize>>,
-    ) -> Result<SubjectRecord, Error> {
-        let residues = &self.record.residues;
-        let part = match range {
-            None => 0..residues.len(),
-            Some(range) if range.start > residues.len() => {
-                return Err(Error::query_options(
-                    "Invalid from coordinate (greater than sequence length)",
-                ));
-            }
-            Some(range) => range.start..range.end.min(residues.len()),
-        };
-        let mut residues = residues[part].to_vec();
-        if kind == SequenceKind::Protein {
-            let replaced = residues.iter_mut().filter(|code| **code == alphabet::O);
-            replaced.for_each(|code| *code = alphabet::X);
-        }
-        Ok(SubjectRecord { deflines: self.record.deflines.clone(), residues })
-    }
-
-    /// Returns the lower-case ranges of the whole sequence, and those of the searched part. The
-    /// ranges of the searched part omit their last residue, which BLAST+ does not mask
-    /// (`s_SeqLoc2MaskedSubjRanges`, `blast_setup_cxx.cpp`). A range of a single residue only
-    /// prevents words across its start.
-    fn masks(self, range: Option<&Range<usize>>) -> (Vec<Range<u32>>, Vec<Range<u32>>) {
-        let from = range.map_or(0, |range| range.start as u32);
-        let to = range.map_or(u32::MAX, |range| range.end as u32);
-        let part = |run: &Range<u32>| run.start.max(from)..run.end.min(to);
-        let inside = self.lower_case.iter().map(part).filter(|run| run.start < run.end);
-        let searched = inside.map(|run| run.start - from..run.end - 1 - from).collect();
-        (self.lower_case, searched)
-    }
-}
-
-/// Converts an error of the FASTA reader of subjects. BLAST+ has another message if the input does
-/// not start with a definition line.
-fn fasta_error(error: &FastaError, audience: &dyn Audience) -> Error {
-    match error {
-        FastaError::Invalid { line, problem: FastaErrorKind::NoDefline, .. } => {
-            let what = format!("Query input doesn't start with a defline or comment, line {line}");
-            let mut failure = Error::query_options(what);
-            failure.message.push_str(&format!("\n({error})"));
-            failure
-        }
-        _ => fasta_failure(error, audience),
-    }
-}
-
-fn read_subjects(
-    source: &Source,
-    range: Option<&Range<usize>>,
-    plan: &Plan,
-    audience: &dyn Audience,
-) -> Result<Vec<FastaSubject>, Error> {
-    let (input, _) = open_input(source, audience).map_err(|error| match path(source).is_dir() {
-        // BLAST+ treats a directory as an empty file.
-        true => Error::engine(format_args!("{NO_SEQUENCES}\n({error})")),
-        false => error,
-    })?;
-    let mut reader = reader(input, source, plan.subject_kind, plan);
-    let (mut subjects, mut unnamed) = (Vec::new(), 0);
-    let failed = |error| fasta_error(&error, audience);
-    while let Some(record) = reader.next_record().map_err(failed)? {
-        for warning in &record.warnings {
-            audience.print_message(&warning.message_for(audience.program()));
-        }
-        unnamed += u32::from(record.ids.is_empty());
-        // The searched part may begin at the end of the sequence; beyond that is an error.
-        if record.residues.len() == range.map_or(0, |range| range.start) {
-            let name = sequence_name(&record.ids, "Subject", unnamed as usize);
-            audience.warn_from_rank(&empty_subject_message(&name, &record.title));
-        }
-        let (lower_case, defline) = (record.lower_case, record.defline);
-        let record = if record.ids.is_empty() {
-            SubjectRecord::unparsed(unnamed, &record.title, record.residues)
-        } else {
-            SubjectRecord::with_ids(record.ids, record.title, record.residues)
-        };
-        subjects.push(FastaSubject { record, defline, lower_case });
-    }
-    if subjects.is_empty() {
-        return Err(Error::engine(NO_SEQUENCES));
-    }
-    Ok(subjects)
-}
-
-/// Returns the numbers of residues and sequences that the database states.
-fn stated_totals(database: &Database) -> (i64, i64) {
-    match database.stats_residue_count() {
-        // If the database states no residues, BLAST+ takes the first sequence for the whole
-        // database (`BLAST_GetSubjectTotals`, blast_setup.c).
-        0 if database.oid_count() > 0 => (i64::from(database.length_of(0)), 1),
-        residues => (residues as i64, database.stats_sequence_count() as i64),
-    }
-}
-
-/// Returns whether BLAST+ refuses to search these sequences because they are too short on average,
-/// or because the shortest one is, if statistics depend on that (`BLAST_GapAlignSetUp`,
-/// blast_setup.c).
-fn is_too_short(database: &Database, plan: &Plan, shortest: i32) -> bool {
-    let params = &plan.params;
-    if !params.common().release.refuses_short_subjects {
-        return false;
-    }
-    match params.has_finite_size_statistics() {
-        true => shortest / if params.subject_translation().is_some() { 3 } else { 1 } <= 0,
-        false => {
-            let (residues, sequences) = stated_totals(database);
-            residues / sequences.max(1) <= 0
-        }
-    }
-}
-
-fn database_totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
-    let (residues, sequences) = stated_totals(database);
-    let whole = database.combined_info();
-    let space_residues = plan.dbsize.filter(|&size| size > 0).unwrap_or(residues);
-    DatabaseTotals {
-        residues: plan.dbsize.unwrap_or(residues),
-        space_residues,
-        is_empty: space_residues == 0,
-        sequences,
-        stored_residues: whole.residue_count as i64,
-        mean_length: (whole.residue_count / whole.sequence_count.max(1)) as i64,
-        min_length,
-    }
 }
 
 /// Describes each database for reports. `algorithms` has the text about stored masks for each

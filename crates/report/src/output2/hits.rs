@@ -55,7 +55,7 @@ pub fn subject_block(
     for (i, (oid, alignment)) in hit.all_alignments().enumerate() {
         writer.open_item("Hsp");
         if format.lacks_sequences {
-            let matches = order::matches(setup, query, source, oid, alignment)?;
+            let matches = order::stated_matches(setup, query, source, oid, alignment)?;
             write_scores(i + 1, alignment, matches.identities, &mut writer);
             write_lost_rows(&mut writer)?;
         } else {
