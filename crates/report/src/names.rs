@@ -1,94 +1,20 @@
 //! Chooses names of queries and subjects for each output format.
 
+mod queries;
+
 use fleetblast_db::{Defline, SequenceKind};
-use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::{self, ObjectId, SeqId, TextRanking};
 use fleetblast_stats::release::Release;
 
+pub use self::queries::{
+    query_display_name, query_title, sam_query_name, sequence_id, tabular_query_ids,
+    xml_query_definition, xml_query_id,
+};
 use crate::archived_name::{ArchivedName, listed_name};
 use crate::error::ReportError;
-use crate::model::{Format, QueryResult, ReportSetup, SubjectSource};
+use crate::model::{Format, ReportSetup, SubjectSource};
 use crate::text::first_word;
 use crate::title::{self, TitleFacts};
-
-/// Returns the identifier of a query without a parsed one: `Query_N`, or the name that a file gives
-/// it.
-fn generated_id(query: &QueryResult) -> SeqId {
-    let counted = || format!("Query_{}", query.unnamed).into_bytes();
-    local(query.name_from_file.map_or_else(counted, <[u8]>::to_vec))
-}
-
-fn local(text: Vec<u8>) -> SeqId {
-    SeqId::Local(ObjectId::Text(text))
-}
-
-/// Returns the identifier by which BLAST+ names the query in alignments.
-pub fn sequence_id(query: &QueryResult) -> SeqId {
-    id::choose_best_id(query.ids).cloned().unwrap_or_else(|| generated_id(query))
-}
-
-/// Returns whether a query has only a local identifier, or none. Without parsing, the identifiers
-/// of an archive may still be parsed ones; BLAST+ shows those that are not local.
-fn has_no_public_id(query: &QueryResult) -> bool {
-    matches!(query.ids, [] | [SeqId::Local(_)])
-}
-
-/// Returns the query's identifiers in the tabular formats: the parsed ones, or else the first word
-/// of its title.
-pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
-    let is_local = has_no_public_id(query);
-    match first_word(query.title) {
-        word if is_local && !parse_deflines && !word.is_empty() => vec![local(word.to_vec())],
-        _ if query.ids.is_empty() => vec![generated_id(query)],
-        _ => query.ids.to_vec(),
-    }
-}
-
-/// Returns the query's name for `Query=` and `# Query:`. It consists of the identifier, if
-/// identifiers are parsed or an archive has one that is not local, and the title.
-pub fn query_display_name(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
-    let mut line = Vec::new();
-    if setup.output.parse_deflines || !has_no_public_id(query) {
-        line.extend(xml_query_id(setup, query));
-        line.push(b' ');
-    }
-    line.extend_from_slice(query.title);
-    line.trim_ascii().to_vec()
-}
-
-/// Returns the query's identifier in XML. If there are several, it is the one whose accession the
-/// tabular formats print.
-pub fn xml_query_id(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
-    id::choose_text_id(query.ids, setup.params.common().release.text_ranking)
-        .map_or_else(|| generated_id(query).format_for_report(), SeqId::format_for_report)
-}
-
-/// Returns the query's name in SAM.
-pub fn sam_query_name(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
-    let chosen = id::choose_sam_id(query.ids, setup.params.common().release.text_ranking);
-    chosen.map_or_else(|| generated_id(query).accession_version(), SeqId::accession_version)
-}
-
-/// Returns the query's definition in XML.
-pub fn xml_query_definition(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
-    defined(query_title(setup, query))
-}
-
-/// Returns the query's title: the one read, tidied, or a generated one. It may be empty.
-pub fn query_title(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
-    let is_protein = query.query.first().frame == Frame::Protein;
-    let (title, ids) = (query.title, query.ids);
-    let facts = TitleFacts {
-        title,
-        ids,
-        is_protein,
-        fallback_title: title::UNNAMED_PROTEIN_TITLE,
-        organism: None,
-        release: setup.params.common().release,
-        is_in_table: false,
-    };
-    facts.generate()
-}
 
 /// Returns the name of a FASTA subject in the list of subjects of `BlastOutput2`.
 pub fn listed_subject(ids: &[SeqId]) -> Vec<u8> {
@@ -467,6 +393,10 @@ fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
 /// Whether the identifier only numbers the sequence. Reports do not show such identifiers.
 pub fn is_bare_number(id: &SeqId) -> bool {
     id.is_ordinal() || matches!(id, SeqId::Local(text) if text.text().starts_with(b"Subject_"))
+}
+
+fn local(text: Vec<u8>) -> SeqId {
+    SeqId::Local(ObjectId::Text(text))
 }
 
 /// Returns `word` as a local identifier if `id` is local and `word` is not empty; else `id`.

@@ -1,0 +1,298 @@
+//! The queries of a report, with their hits.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use fleetblast_engine::hits::{Alignment, SubjectHit};
+use fleetblast_engine::pattern::Pattern;
+use fleetblast_engine::query::{Context, Query};
+use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::id::SeqId;
+
+use crate::row_position::{RowPosition, SearchedExtent};
+
+/// What an archive stores of the search of a query, and reports of the archive show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ArchivedQuery {
+    /// λ, K and H of ungapped and of gapped alignments; -1 for unknown ones.
+    pub parameters: [[f64; 3]; 2],
+    /// Whether the archive is of an iteration of psiblast.
+    pub is_of_psiblast: bool,
+    /// Masks that the report shows for the query, each with the number of its frame.
+    pub masks: Vec<(i8, Range<u32>)>,
+    /// Whether they are masks of this query. BLAST+ can take those of another one, which the
+    /// pairwise report does not show.
+    pub has_own_masks: bool,
+    /// Number of letters that were searched.
+    pub searched_length: usize,
+}
+
+/// What archives store of a query as it was read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadQuery<'a> {
+    /// The definition line without `>`.
+    pub defline: &'a [u8],
+    /// Ranges of lower-case letters of the whole query, ascending.
+    pub lower_case: &'a [Range<u32>],
+    /// What the archive stores of the query's search, if the query comes from an archive.
+    pub archived: Option<&'a ArchivedQuery>,
+    /// Whether the query has masks of repeats.
+    pub has_repeats: bool,
+    /// Whether BLAST+ searched a batch before the batch of the query.
+    pub follows_searched_batch: bool,
+    /// BLAST+'s warnings about its letters and its definition line, as printed.
+    pub warnings: &'a [String],
+}
+
+/// A query and its hits.
+#[derive(Clone, Debug)]
+pub struct QueryResult<'a> {
+    /// Number of the query in the report, from 1.
+    pub number: usize,
+    /// Number of the query among those without parsed identifiers, from 1; part of the name
+    /// `Query_N`.
+    pub unnamed: usize,
+    /// Name of the query from a file, used instead of `Query_N`.
+    pub name_from_file: Option<&'a [u8]>,
+    /// What else was read with the query.
+    pub read: ReadQuery<'a>,
+    /// The definition line; with `-parse_deflines` the rest of it, after the identifiers.
+    pub title: &'a [u8],
+    /// The parsed identifiers; empty without `-parse_deflines`.
+    pub ids: &'a [SeqId],
+    /// Codes of the whole query as read: NCBIstdaa for a protein, blastna for bases.
+    pub residues: &'a [u8],
+    /// The searched range (`-query_loc`), 0-based and half-open; `None` for the whole query.
+    pub range: Option<Range<u32>>,
+    /// The query as searched: its statistics and masks, relative to the searched range.
+    pub query: &'a Query,
+    /// Hits of the query, best first. They include those that another rank formats.
+    pub hits: &'a [SubjectHit],
+    /// Number of hits of the query, on all ranks.
+    pub hit_count: usize,
+    /// False if BLAST+ could not search any query of the batch. The report then differs from that
+    /// of a search without hits.
+    pub batch_searched: bool,
+    /// Whether an earlier query of the batch has hits. Only the text before a query's subjects
+    /// depends on it.
+    pub follows_hits: bool,
+    /// Warnings of the search, which XML prints before `No hits found`; empty if there are none.
+    pub messages: &'a [u8],
+    /// The search that produced this result, if the program searches the query several times.
+    pub repeated_search: Option<RepeatedSearch<'a>>,
+}
+
+/// One of several searches of a query: an iteration, or the search for an occurrence of a pattern.
+#[derive(Clone, Copy, Debug)]
+pub struct RepeatedSearch<'a> {
+    /// Number of the search among those of its query, from 1.
+    pub number: usize,
+    /// Number of the search among those of all queries, from 1.
+    pub serial: usize,
+    /// OIDs of the subjects that the previous iteration found with an e-value below the threshold
+    /// for the model. The description table separates them from new ones.
+    pub previous_model_oids: &'a BTreeSet<u32>,
+    /// Number of alignments of the search, including those of subjects that are not shown. The
+    /// comments of format 7 print it.
+    pub alignments: usize,
+    /// The occurrence of the pattern that the alignments contain, if the user gave a pattern.
+    pub occurrence: Option<Occurrence<'a>>,
+}
+
+/// A pattern, and its occurrences in the query. Each occurrence has its own hits and report.
+#[derive(Clone, Copy, Debug)]
+pub struct Occurrence<'a> {
+    /// The pattern.
+    pub pattern: &'a Pattern,
+    /// The ranges of all occurrences in the query.
+    pub ranges: &'a [Range<u32>],
+    /// Index into `ranges` of the occurrence that this report is about.
+    pub number: usize,
+}
+
+impl Occurrence<'_> {
+    /// Returns the range of the query that the reported occurrence covers.
+    pub(crate) fn place(&self) -> &Range<u32> {
+        &self.ranges[self.number]
+    }
+}
+
+impl<'a> QueryResult<'a> {
+    /// The occurrence of the pattern that the alignments contain, if the user gave a pattern.
+    pub(crate) fn occurrence(&self) -> Option<Occurrence<'a>> {
+        self.repeated_search?.occurrence
+    }
+
+    /// Returns the context of an alignment.
+    pub(crate) fn context(&self, alignment: &Alignment) -> &Context {
+        &self.query.contexts[usize::from(alignment.context)]
+    }
+
+    /// Returns the context whose statistics reports show for the query: the first one with
+    /// statistics, or else the first one.
+    pub(crate) fn statistics(&self) -> &Context {
+        let known = self.query.contexts.iter().find(|context| context.karlin.is_some());
+        known.unwrap_or_else(|| self.query.first())
+    }
+
+    /// Returns the messages of XML: warnings of the search, and whether there are no hits.
+    pub(crate) fn xml_message(&self) -> Vec<u8> {
+        let mut message = self.messages.to_vec();
+        if self.hit_count == 0 {
+            if !message.is_empty() {
+                message.push(b' ');
+            }
+            message.extend_from_slice(b"No hits found");
+        }
+        message
+    }
+
+    /// Returns the length of the query and its searched range.
+    pub(crate) fn extent(&self) -> SearchedExtent {
+        let whole = SearchedExtent::fully_searched(self.residues.len() as u32);
+        self.range
+            .clone()
+            .map_or(whole.clone(), |searched| SearchedExtent { searched_range: searched, ..whole })
+    }
+
+    /// Returns the length of the searched range.
+    pub(crate) fn searched_length(&self) -> usize {
+        self.extent().searched_range.len()
+    }
+
+    /// Returns the number of letters by which the coverage of an alignment is computed.
+    pub(crate) fn covered_length(&self) -> usize {
+        self.read.archived.map_or_else(|| self.searched_length(), |it| it.searched_length)
+    }
+
+    /// Returns the unmasked letters that reports show in the query's row of an alignment, which is
+    /// at `position`. Returns `None` if the query has no such letters.
+    pub(crate) fn view(&self, alignment: &Alignment, position: &RowPosition) -> Option<&[u8]> {
+        self.letters(alignment.context, position, |letter| {
+            alignment.query.start + (letter - position.frame_range.start)
+        })
+    }
+
+    /// Returns the unmasked letters that reports show at a position. If they are codons,
+    /// `in_context` converts a letter of the whole query's frame to one of the context, which
+    /// covers the searched range.
+    pub(crate) fn letters(
+        &self,
+        context: u8,
+        position: &RowPosition,
+        in_context: impl Fn(u32) -> u32,
+    ) -> Option<&[u8]> {
+        let RowPosition { frame, frame_range, sequence_range } = position;
+        let range = |start: u32, end: u32| start as usize..end as usize;
+        match frame {
+            Frame::Protein | Frame::Strand(Strand::Plus) => {
+                self.residues.get(range(sequence_range.start, sequence_range.end))
+            }
+            // No row shows the query on its minus strand.
+            Frame::Strand(Strand::Minus) => None,
+            Frame::Codons(..) => {
+                let shown = &self.query.contexts[usize::from(context)].shown;
+                shown.get(range(in_context(frame_range.start), in_context(frame_range.end)))
+            }
+        }
+    }
+
+    /// Returns the masks of a context, as ranges of the whole query as written. `frame` is the
+    /// context's strand or frame as printed: BLAST+ numbers the frames of masks within the searched
+    /// range, but looks them up by the alignment's frame number in the whole query.
+    pub(crate) fn masks(&self, context: u8, frame: Frame) -> Vec<Range<u32>> {
+        if self.query.pssm.is_some() {
+            // BLAST+'s results of searches with a PSSM have no masks.
+            return Vec::new();
+        }
+        match frame {
+            Frame::Codons(..) => self.stored_masks(frame),
+            Frame::Protein | Frame::Strand(_) => {
+                self.uncoded_masks(&self.query.contexts[usize::from(context)])
+            }
+        }
+    }
+
+    /// Returns the masks of a query of bases that BLAST+ knows before the search, as ranges of the
+    /// whole query, ascending.
+    pub(crate) fn known_masks(&self) -> Vec<Range<u32>> {
+        let searched = self.query.contexts.iter().find(|context| !context.unmasked.is_empty());
+        let mut masks = searched.map_or_else(Vec::new, |context| self.uncoded_masks(context));
+        masks.sort_by_key(|mask| mask.start);
+        masks
+    }
+
+    /// Returns the [masks](Self::masks) of a context, if they are masks of this query.
+    pub(crate) fn own_masks(&self, context: u8, frame: Frame) -> Vec<Range<u32>> {
+        match self.read.archived {
+            Some(archived) if !archived.has_own_masks => Vec::new(),
+            _ => self.masks(context, frame),
+        }
+    }
+
+    /// Returns the masks of a protein or a strand, as ranges of the whole query as written.
+    fn uncoded_masks(&self, context: &Context) -> Vec<Range<u32>> {
+        if let Some(archived) = self.read.archived {
+            return archived.masks.iter().map(|(_, mask)| mask.clone()).collect();
+        }
+        let extent = self.extent();
+        let positions =
+            context.masks.iter().filter_map(|mask| RowPosition::new(context.frame, mask, &extent));
+        positions.map(|position| position.sequence_range).collect()
+    }
+
+    /// Returns the masks that BLAST+ keeps with the results of the query, as ranges of the whole
+    /// query, each with its frame. A mask of the whole searched range is none of them
+    /// (`Blast_GetSeqLocInfoVector`, blast_aux.cpp). A PSSM has none, nor a batch that could not be
+    /// searched.
+    pub(crate) fn result_masks(&self) -> Vec<(Frame, Range<u32>)> {
+        if self.query.pssm.is_some() || !self.batch_searched {
+            return Vec::new();
+        }
+        let mut masks = Vec::new();
+        for context in &self.query.contexts {
+            match context.frame {
+                Frame::Codons(..) => {
+                    let stored = self.stored_masks(context.frame).into_iter();
+                    masks.extend(stored.map(|mask| (context.frame, mask)));
+                }
+                Frame::Protein | Frame::Strand(_) if masks.is_empty() => {
+                    // Masks of a strand have no frame, and ascend on the sequence as written.
+                    let found = self.uncoded_masks(context).into_iter();
+                    masks.extend(found.map(|mask| (Frame::Protein, mask)));
+                    masks.sort_by_key(|(_, mask)| mask.start);
+                }
+                // The masks of the other strand are the same ones.
+                Frame::Protein | Frame::Strand(_) => {}
+            }
+        }
+        let searched = self.extent().searched_range;
+        masks.retain(|(_, mask)| *mask != searched);
+        masks
+    }
+
+    /// Returns the masks that BLAST+ stores for a codon frame, as ranges of the whole query.
+    fn stored_masks(&self, frame: Frame) -> Vec<Range<u32>> {
+        if let Some(archived) = self.read.archived {
+            let same = archived.masks.iter().filter(|(number, _)| *number == frame.number());
+            return same.map(|(_, mask)| mask.clone()).collect();
+        }
+        let (extent, length) = (self.extent(), self.searched_length() as i64);
+        let same = self.query.contexts.iter().filter(|other| other.frame == frame);
+        // On the plus strand the range runs from the first base of the first residue to the first
+        // base of the last one. On the minus strand it runs from the base after the last residue to
+        // the last base of the first residue (`BlastMaskLocProteinToDNA`, blast_filter.c).
+        let number = i64::from(frame.number());
+        let bases = |mask: &Range<u32>| {
+            let [first, last] = [mask.start, mask.end - 1].map(|residue| 3 * i64::from(residue));
+            let (from, to) = match number < 0 {
+                true => (length - last + number + 1, length - first + number),
+                false => (first + number - 1, last + number - 1),
+            };
+            let [from, to] = [from, to].map(|base| base.clamp(0, length - 1) as u32);
+            extent.searched_range.start + from..extent.searched_range.start + to + 1
+        };
+        let masks = same.flat_map(|other| &other.masks).map(bases);
+        masks.filter(|mask| !mask.is_empty()).collect()
+    }
+}
