@@ -133,7 +133,9 @@ pub fn mark_earlier_hits(batch: &mut [QueryResult]) {
 pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, target: &SubjectDatabase) {
     request.warnings.extend(target.opening_warnings.iter().cloned());
     request.searches_nothing = target.is_database_empty;
-    request.subject_options = plan.restriction.as_ref().map_or(Vec::new(), list_options);
+    let list = plan.restriction.as_ref();
+    let options = list.map(|list| list_options(list, &target.archived_taxids));
+    request.subject_options = options.unwrap_or_default();
     request.matrices = plan.iteration.as_ref().map(|it| archived_matrices(plan, it));
     if let Some(mask) = plan.database_mask.as_ref().filter(|_| target.has_stored_masks()) {
         let algorithm = match &mask.algorithm {
@@ -147,23 +149,20 @@ pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, target: &Subj
 /// Returns what archives say about the list that restricts the subjects
 /// (`CExportStrategy::x_Process_SearchDb`). The list of taxids is stored also if it is empty,
 /// because the user gave another list. Identifiers are not stored.
-fn list_options(list: &Restriction) -> Vec<ArchiveOption> {
+fn list_options(list: &Restriction, taxids: &[i32]) -> Vec<ArchiveOption> {
     let option = |name: &str, value| {
         let sign = if list.is_negative { "Negative" } else { "" };
         ArchiveOption::new(&format!("{sign}{name}"), value)
     };
-    let sorted = |numbers: &mut dyn Iterator<Item = i64>| {
-        let mut numbers: Vec<i64> = numbers.collect();
-        numbers.sort_unstable();
-        numbers
+    let gis = match &list.entries {
+        ListEntries::Gis(gis) if !gis.is_empty() => {
+            let mut gis: Vec<i64> = gis.iter().map(|&gi| gi.into()).collect();
+            gis.sort_unstable();
+            Some(option("GiList", OptionValue::BigIntegers(gis)))
+        }
+        _ => None,
     };
-    let (gis, mut taxids) = match &list.entries {
-        ListEntries::Sequences(_) => (Vec::new(), Vec::new()),
-        ListEntries::Gis(gis) => (sorted(&mut gis.iter().map(|&gi| gi.into())), Vec::new()),
-        ListEntries::Taxids(ids) => (Vec::new(), sorted(&mut ids.iter().map(|&id| id.into()))),
-    };
-    taxids.dedup();
-    let gis = (!gis.is_empty()).then(|| option("GiList", OptionValue::BigIntegers(gis)));
+    let taxids = taxids.iter().map(|&taxid| taxid.into()).collect();
     gis.into_iter().chain([option("TaxidList", OptionValue::Integers(taxids))]).collect()
 }
 

@@ -55,6 +55,8 @@ pub struct SubjectDatabase {
     pub totals: DatabaseTotals,
     /// Whether the user listed the sequences to search.
     is_listed: bool,
+    /// The taxids of the user's list that archives state, ascending.
+    pub archived_taxids: Vec<i32>,
     /// Whether a restriction leaves no sequence of the database.
     pub is_database_empty: bool,
     /// Whether BLAST+ refuses to search sequences as short as these.
@@ -134,6 +136,7 @@ impl SubjectDatabase {
             is_too_short: is_too_short(&searched, plan, shortest),
             totals: database_totals(&searched, plan, shortest),
             is_listed: false,
+            archived_taxids: Vec::new(),
             is_database_empty: false,
             aligns_excluded: false,
             translation: None,
@@ -321,6 +324,7 @@ fn open_database(
     };
     Ok(SubjectDatabase {
         is_listed: user.is_some_and(|user| !user.is_negative && !user.is_empty()),
+        archived_taxids: restricted::archived_taxids(plan, &database)?,
         is_database_empty: database.combined_info().sequence_count == 0,
         shared_identifiers: SharedIdentifiers::open(&database)?,
         masks: stored.masks,

@@ -1,11 +1,11 @@
 //! Opens a database with the list by which the user restricts the search.
 
-use fleetblast_db::restrict::Restriction;
+use fleetblast_db::restrict::{ListEntries, Restriction};
 use fleetblast_db::{Database, DbError, SearchPath, TaxidSign};
 use fleetblast_mpi::is_first_process;
 
 use crate::audience::Audience;
-use crate::plan::Plan;
+use crate::plan::{Format, Plan};
 
 /// Opens the databases `names` with the restriction of the plan, by the rules of its release.
 pub(super) fn open(
@@ -35,4 +35,23 @@ pub(super) fn open(
         (opened, _) => opened,
     };
     opened.map_err(DbError::in_later_words)
+}
+
+/// Returns the taxids of the user's list that archives state, ascending, if the plan writes
+/// archives. Those that the database lacks are left out of a list that includes
+/// (`CSeqDBLMDBSet::TaxIdsToOids`, seqdblmdbset.cpp), but not of one that excludes.
+pub(super) fn archived_taxids(plan: &Plan, database: &Database) -> Result<Vec<i32>, DbError> {
+    let writes_archives = plan.report.format == Format::Archive || plan.strategy.is_some();
+    let list = plan.restriction.as_ref().filter(|_| writes_archives);
+    let Some(Restriction { entries: ListEntries::Taxids(taxids), is_negative, .. }) = list else {
+        return Ok(Vec::new());
+    };
+    let mut taxids = taxids.clone();
+    taxids.sort_unstable();
+    taxids.dedup();
+    if !is_negative && !taxids.is_empty() {
+        let known = database.lookup()?.taxids()?;
+        taxids.retain(|taxid| known.binary_search(taxid).is_ok());
+    }
+    Ok(taxids)
 }
