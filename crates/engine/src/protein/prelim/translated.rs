@@ -117,7 +117,6 @@ fn in_frame(masks: &[Range<u32>], bases: u32, frame: Frame, residues: u32) -> Ve
     let starts = masks.iter().map(|mask| mask.end.min(bases));
     let ends = masks.iter().map(|mask| mask.start.min(bases));
     let between = [0].into_iter().chain(starts).zip(ends.chain([bases]));
-    let between = between.filter(|(start, end)| start < end);
     let mut searched: Vec<(u32, u32)> =
         between.map(|(start, end)| (start / CODON, end / CODON)).collect();
     if frame.strand() == Some(Strand::Minus) {
@@ -125,18 +124,14 @@ fn in_frame(masks: &[Range<u32>], bases: u32, frame: Frame, residues: u32) -> Ve
         searched =
             searched.iter().rev().map(|&(start, end)| (length - end, length - start)).collect();
     }
-    let mut masked = Vec::new();
-    let mut before = 0;
-    for (start, end) in searched {
-        if before > 0 || start > 0 {
-            masked.push(before..start);
-        }
-        before = end;
-    }
-    if before < residues {
-        masked.push(before..residues);
-    }
-    masked
+    // A mask between two ranges counts even if it is empty, because the first range may be so, too.
+    let starts = searched.iter().map(|&(start, _)| start).chain([residues]);
+    let ends = [0].into_iter().chain(searched.iter().map(|&(_, end)| end));
+    let masked = ends
+        .zip(starts)
+        .enumerate()
+        .filter(|&(place, (end, start))| end < start || 0 < place && place < searched.len());
+    masked.map(|(_, (end, start))| end..start).collect()
 }
 
 #[cfg(test)]
@@ -152,7 +147,10 @@ mod tests {
             ((4, 10), plus, &[(1, 3)][..]),
             ((4, 10), minus, &[(3, 5)]),
             ((4, 5), plus, &[(1, 1)]),
-            ((0, 2), plus, &[]),
+            ((0, 2), plus, &[(0, 0)]),
+            ((18, 20), minus, &[(0, 0)]),
+            ((1, 2), plus, &[(0, 0)]),
+            ((18, 19), minus, &[(0, 0)]),
         ] {
             let found = in_frame(std::slice::from_ref(&(mask.0..mask.1)), 20, frame, 6);
             let found: Vec<_> = found.iter().map(|mask| (mask.start, mask.end)).collect();
