@@ -20,6 +20,7 @@ fuzz_target!(|data: &[u8]| {
         parse_deflines: flags & 1 != 0,
         rules: Rules::Database(molecule),
         id_end: if flags & 4 == 0 { IdEnd::Bracket } else { IdEnd::NonAscii },
+        checks_whole_ids: flags & 8 != 0,
     };
     let mut reader = Reader::new(text, "fuzz", options).with_lines_before(5);
     while let Ok(Some(record)) = reader.next_record() {

@@ -55,7 +55,7 @@ const DATABASES: [(&str, &str, &str); 13] = [
 const LOST: [&str; 2] = ["lost.pdb", "lost.ndb"];
 
 /// Files that do not depend on the sequences.
-const FILES: [(&str, &str); 36] = [
+const FILES: [(&str, &str); 39] = [
     ("empty", ""),
     ("comment", "# nothing\n"),
     ("odd_gis", "5\n3\n3\nabc\n\n# c\n7x\n 8\n9 \n10\r\n+2\n0x5\n0\n99"),
@@ -82,6 +82,9 @@ const FILES: [(&str, &str); 36] = [
          MAAAAAAAAAAAAAAAAAAAAAAAA\n>pdb|1ABC|A ch\nMSSSSSSSSSSSSSSSSSSSSSS\n>gnl|db|tag \n\
          MAAAAAAAAAAAAAAAAAAAAAAAA\n>12\nMAAAAAAAAAAAAAAAAAAAAAAAA\n>y z\n>?10\nMM\n",
     ),
+    ("id_beyond_ascii", ">b\u{e9}c one\nMAAAAAAAAAAAAAAAAAAAAAAAA\n>x#y two\nMKV\n"),
+    ("id_with_bracket", ">a one\nMKV\n>x[y two\nMAAAAAAAAAAAAAAAAAAAAAAAA\n"),
+    ("id_with_bar", ">x|y two\nMAAAAAAAAAAAAAAAAAAAAAAAA\n"),
     (
         "odd_nt",
         ">a x\nACGT-ACGTNNNNN\nacgtuURYKMSWBDHV1xACGT\nNNN\n>b\n\

@@ -53,6 +53,7 @@ pub fn reader<R: BufRead>(
         parse_deflines: plan.parse_deflines,
         rules: Rules::Query(molecule),
         id_end: plan.params.common().release.id_end,
+        ..fasta::Options::default()
     };
     fasta::Reader::new(input, path(source), options)
 }

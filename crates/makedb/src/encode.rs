@@ -92,6 +92,7 @@ pub(crate) fn encode_part(text: FastaPart, name: &Path, options: &DatabaseOption
         parse_deflines: options.parse_ids,
         rules: Rules::Database(options.kind.molecule()),
         id_end: options.id_end,
+        ..fasta::Options::default()
     };
     let mut reader = Reader::new(&text.bytes[..], name, rules).with_lines_before(text.lines_before);
     let mut block = EncodedPart::default();

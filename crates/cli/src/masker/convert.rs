@@ -12,7 +12,7 @@ use fleetblast_seq::fasta::{FastaError, FastaErrorKind, Options as FastaOptions,
 use fleetblast_seq::id::choose_best_id;
 use fleetblast_stats::release::Release;
 
-use super::input::{NO_DEFLINE, line_exception, open_file, reader_exception};
+use super::input::{INVALID_ID, NO_DEFLINE, line_exception, open_file, reader_exception};
 use super::numbering::Numbering;
 use crate::exceptions::{Exception, conversion_exception, convert_last_error};
 use crate::options::convert2blastmask::{
@@ -107,7 +107,8 @@ fn convert_all(
     let reading = FastaOptions {
         parse_deflines: options.parse_seqids,
         rules: Rules::Masks,
-        ..FastaOptions::default()
+        id_end: options.release.id_end,
+        checks_whole_ids: true,
     };
     let mut reader = Reader::new(input, &options.input, reading);
     let mut numbering = Numbering::default();
@@ -137,6 +138,7 @@ fn failure(release: &Release, error: &FastaError) -> Error {
         FastaError::Invalid { line, problem, .. } => {
             let exception = match problem {
                 FastaErrorKind::NoDefline => NO_DEFLINE,
+                FastaErrorKind::InvalidLocal(_) => INVALID_ID,
                 FastaErrorKind::UnknownMolecule => UNKNOWN_MOLECULE,
                 FastaErrorKind::NoRecord => line_exception("eEOF"),
                 FastaErrorKind::NoResidues => line_exception("eNoResidues"),

@@ -74,8 +74,12 @@ fn next_record(reader: &mut Reader<impl BufRead>) -> Result<Option<Record>, Fast
 fn open_fasta(options: &Options) -> Result<Sequences<'_>, Error> {
     // The masking programs read the letters of sequences as makeblastdb does.
     let rules = Rules::Database(options.algorithm.molecule());
-    let reading =
-        FastaOptions { parse_deflines: options.parse_seqids, rules, ..FastaOptions::default() };
+    let reading = FastaOptions {
+        parse_deflines: options.parse_seqids,
+        rules,
+        id_end: options.release.id_end,
+        checks_whole_ids: true,
+    };
     let mut reader = Reader::new(open_file(&options.input)?, &options.input, reading);
     let mut next = move || {
         let record = next_record(&mut reader).map_err(|error| failure(options, &error))?;
@@ -91,6 +95,14 @@ fn open_fasta(options: &Options) -> Result<Sequences<'_>, Error> {
 /// The exception for a file that does not start with a definition line.
 pub(super) const NO_DEFLINE: Exception =
     reader_exception([355, 393, 393], "eNoDefline", "objects::CFastaReader::ReadOneSeq");
+
+/// The exception for a local identifier with a character that is not allowed.
+pub(super) const INVALID_ID: Exception = Exception {
+    place: Place { file: "objtools/readers/fasta_reader_utils.cpp", lines: [77; 3] },
+    class: "CObjReaderParseException",
+    code: "eInvalidID",
+    function: "objects::s_PostError",
+};
 
 /// Returns the exception of this kind about a line of FASTA.
 pub(super) const fn line_exception(code: &'static str) -> Exception {
@@ -115,10 +127,14 @@ fn no_residues(options: &Options, line: u64) -> Error {
 
 /// Converts an error of the FASTA reader.
 fn failure(options: &Options, error: &FastaError) -> Error {
-    match (error, error.blast_message()) {
-        (FastaError::Invalid { line, problem: FastaErrorKind::NoDefline, .. }, Some(message)) => {
-            let what = format!("{message} (m_Pos = {line})");
-            options.exception(&NO_DEFLINE, &what)
+    let exception = match error {
+        FastaError::Invalid { problem: FastaErrorKind::NoDefline, .. } => Some(NO_DEFLINE),
+        FastaError::Invalid { problem: FastaErrorKind::InvalidLocal(_), .. } => Some(INVALID_ID),
+        _ => None,
+    };
+    match (error, error.blast_message(), exception) {
+        (FastaError::Invalid { line, .. }, Some(message), Some(exception)) => {
+            options.exception(&exception, &format!("{message} (m_Pos = {line})"))
         }
         _ => Error::new(options.failure_code(), format!("Error: {error}")),
     }

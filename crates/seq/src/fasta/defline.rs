@@ -77,7 +77,7 @@ pub(super) fn parse(
     if trim_spaces(word).is_empty() {
         return Err(FastaErrorKind::NoIdentifier);
     }
-    let ids = identifiers(word, line, options.rules, warnings)?;
+    let ids = identifiers(word, line, options, warnings)?;
     let (ids, ranged_ids) = if range > 0 { (Vec::new(), ids) } else { (ids, Vec::new()) };
     let rest = &text[end..];
     let blanks = rest.iter().take_while(|&&c| is_space(c)).count();
@@ -176,7 +176,7 @@ fn range_length(word: &[u8]) -> usize {
 fn identifiers(
     word: &[u8],
     line: u64,
-    rules: Rules,
+    options: Options,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<SeqId>, FastaErrorKind> {
     let mut word = Cow::Borrowed(word);
@@ -193,9 +193,9 @@ fn identifiers(
     warnings.extend(passed.into_iter().map(Warning::SkippedIdPart));
     let ids = ids?;
     if let Some(last) = ids.last() {
-        warnings.extend(misplaced_sequence(&last.accession(), rules)?);
+        warnings.extend(misplaced_sequence(&last.accession(), options.rules)?);
     }
-    ids.iter().try_for_each(check)?;
+    ids.iter().try_for_each(|id| check(id, options.checks_whole_ids))?;
     Ok(ids)
 }
 
@@ -217,12 +217,14 @@ fn final_letters(text: &[u8]) -> usize {
     text.iter().rev().take_while(|c| c.is_ascii_alphabetic()).count()
 }
 
-/// Checks the first character and the length of an identifier (`seqid_validate.cpp`).
-fn check(id: &SeqId) -> Result<(), FastaErrorKind> {
+/// Checks the length of an identifier, and the first character of a local one or all of them
+/// (`seqid_validate.cpp`).
+fn check(id: &SeqId, checks_whole: bool) -> Result<(), FastaErrorKind> {
     let (what, text, limit) = match id {
         SeqId::Local(ObjectId::Text(text)) => {
-            let start = text.first().copied().unwrap_or(b' ');
-            if !(33..=127).contains(&start) || b" >[]|\"".contains(&start) {
+            let is_valid = |c: &u8| (33..=127).contains(c) && !b" >[]|\"".contains(c);
+            let checked = if checks_whole { text.len() } else { 1 };
+            if text.is_empty() || !text.iter().take(checked).all(is_valid) {
                 let id = String::from_utf8_lossy(text).into_owned();
                 return Err(FastaErrorKind::InvalidLocal(id));
             }

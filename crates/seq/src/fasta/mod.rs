@@ -67,6 +67,8 @@ pub struct Options {
     pub rules: Rules,
     /// What ends an identifier.
     pub id_end: IdEnd,
+    /// Whether all characters of a local identifier are checked, not only the first one.
+    pub checks_whole_ids: bool,
 }
 
 /// What ends the identifier at the start of a definition line, beside a blank.
