@@ -126,6 +126,7 @@ fn program_number(program: &str) -> i64 {
         "blastx" => 3,
         "tblastn" => 4,
         "tblastx" => 5,
+        "psitblastn" => 11,
         _ => 10,
     }
 }
