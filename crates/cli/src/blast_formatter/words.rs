@@ -74,9 +74,10 @@ pub fn search_words(
     words.extend(search_options(&archive.request, &stored, program));
     let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     let limits = Limits::new(options, &stored);
-    // An archive is not a report of hits. Its options mean the same as those of a table.
-    let format =
-        if is_archive(options) { OsString::from("6") } else { options.formatting.outfmt.clone() };
+    // An archive is not a report of hits, and SAM of other programs is refused later. Their options
+    // mean the same as those of a table.
+    let is_table = is_archive(options) || is_sam(options) && archive.request.program != "blastn";
+    let format = if is_table { OsString::from("6") } else { options.formatting.outfmt.clone() };
     words.extend(report_options(&options.formatting, format, &limits));
     words.extend([OsString::from("-out"), options.out.clone()]);
     if options.parse_deflines {
