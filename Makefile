@@ -28,7 +28,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo lint lint-text lint-code test test-programs test-build test-black-box test-units test-doc test-table test-other-sample test-release test-makedb test-kills test-mpi test-netlab test-nfs test-mpich test-slurm test-clients \
+.PHONY: build tools demo lint lint-text lint-code test test-programs test-build test-black-box test-units test-doc test-table test-other-sample test-release test-makedb test-kills test-mpi test-netlab test-nfs test-mpich test-slurm test-clients test-readers \
         difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-releases difftest-resume difftest-metadata link-kills miri fuzzdiff kills fuzz \
         bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-psiblast bench-translated bench-load clean-difftest
 
@@ -200,6 +200,10 @@ test-slurm: build
 ## test-clients: real programs that call BLAST+, with it and with FleetBLAST by its names (setup.sh clients)
 test-clients: build
 	scripts/clients.sh
+
+## test-readers: other programs read the reports as they read those of BLAST+ (setup.sh readers; five minutes)
+test-readers: build
+	scripts/readers.sh
 
 ## miri: unit tests of the crates with `unsafe` code under Miri and the address sanitizer (nightly)
 miri:

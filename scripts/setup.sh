@@ -3,8 +3,8 @@
 # real proteins and a phage with reads of it, and a C compiler for crates that build C code; with the word `mpi`, also Open
 # MPI and libclang, which reads its header, unless some MPI is there; with `mpich` or `slurm`, what
 # scripts/test-mpich.sh or scripts/test-slurm.sh need; with `netlab` or `nfs`, what scripts/netlab or scripts/test-nfs.sh
-# need; with `peers`, the programs that a benchmark puts beside FleetBLAST; with `clients`, those of scripts/clients.sh. Does
-# nothing for what is there already. Fails where
+# need; with `peers`, the programs that a benchmark puts beside FleetBLAST; with `clients` or `readers`, those of
+# scripts/clients.sh or scripts/readers.sh. Does nothing for what is there already. Fails where
 # BLAST+ 2.12.0 is not to be had, unless FLEETBLAST_TESTS_WITHOUT_ORACLE=1.
 set -euo pipefail
 oracle=$(dirname "$0")/oracle.sh
@@ -28,6 +28,12 @@ libclang() {
     # Not libclang-cpp, which other packages bring.
     compgen -G '/usr/lib/llvm-*/lib/libclang.so*' >/dev/null ||
         compgen -G '/usr/lib/llvm-*/lib/libclang-[0-9]*.so*' >/dev/null || wanted+=(libclang-dev)
+}
+python_needs() { # PACKAGE:MODULE...
+    local package
+    for package; do
+        /usr/bin/python3 -c "import ${package#*:}" 2>/dev/null || wanted+=("python3-${package%:*}")
+    done
 }
 openmpi() {
     needs libopenmpi-dev mpicc
@@ -68,12 +74,15 @@ clients)
     needs python3-pyani average_nucleotide_identity.py
     needs virulencefinder virulencefinder.py
     needs proteinortho proteinortho
-    for package in biopython:Bio pandas:pandas venv:ensurepip; do
-        /usr/bin/python3 -c "import ${package#*:}" 2>/dev/null || wanted+=("python3-${package%:*}")
-    done
+    python_needs biopython:Bio pandas:pandas venv:ensurepip
+    ;;
+readers)
+    needs libxml2-utils xmllint
+    needs samtools samtools
+    python_needs biopython:Bio venv:ensurepip
     ;;
 *)
-    echo "setup: no word '$1': mpi, mpich, slurm, netlab, nfs, peers or clients" >&2
+    echo "setup: no word '$1': mpi, mpich, slurm, netlab, nfs, peers, clients or readers" >&2
     exit 2
     ;;
 esac
@@ -98,7 +107,8 @@ else
 fi
 
 # Clients that Debian lacks, beside what Debian has of their needs.
-venv=${CARGO_TARGET_DIR:-target}/clients
+target=${CARGO_TARGET_DIR:-target}
+venv=$target/clients
 if [ "${1:-}" = clients ] && [ ! -x "$venv/bin/mob_typer" ]; then
     /usr/bin/python3 -m venv --system-site-packages "$venv"
     "$venv/bin/pip" install -q --no-deps mob_suite
@@ -106,4 +116,10 @@ fi
 if [ "${1:-}" = clients ] && [ ! -x "$venv/bin/pgv-blast" ]; then
     # Needs newer versions than Debian has.
     "$venv/bin/pip" install -q pygenomeviz
+fi
+# The newest Biopython, beside Debian's: it reads XML2, and brings NCBI's schemas.
+venv=$target/readers
+if [ "${1:-}" = readers ] && ! "$venv/bin/python" -c 'from Bio.Blast import parse' 2>/dev/null; then
+    /usr/bin/python3 -m venv "$venv"
+    "$venv/bin/pip" install -q 'biopython>=1.83'
 fi
