@@ -196,12 +196,15 @@ impl Params {
     }
 
     /// Returns whether the order of e-values may differ from the order of scores. Linked HSPs have
-    /// the e-value of their linked set. In an ungapped search of nucleotides each strand has its
-    /// own statistics, which differ by rounding. Then the order of a subject's HSPs depends on the
-    /// number of subjects with hits (`Blast_HitListUpdate`, blast_hits.c).
+    /// the e-value of their linked set. Each frame of a translated query has its own length, and in
+    /// an ungapped search of nucleotides each strand its own statistics, which differ by rounding.
+    /// Then the order of a subject's HSPs depends on the number of subjects with hits
+    /// (`Blast_HitListUpdate`, blast_hits.c).
     pub fn evalues_may_reorder(&self) -> bool {
         match self {
-            Params::Protein(params) => params.linking.is_some(),
+            Params::Protein(params) => {
+                params.linking.is_some() || params.query_translation.is_some()
+            }
             Params::Nucleotide(params) => params.sum_stats || params.common.ungapped,
         }
     }
