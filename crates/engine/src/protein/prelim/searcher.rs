@@ -32,7 +32,7 @@ const GROUP_CUTOFF_SPREAD: i32 = 3;
 /// cache.
 const BLOCK_RESIDUES: usize = 64 * 1024;
 /// Number of lanes that reach the cut-off by chance, for each pair of average sequences. With fewer
-/// lanes the filter is faster.
+/// lanes the filter is faster. (AVX2 stops at slightly lower scores, too, where they are rare.)
 const MAX_CHANCE_LANES: f64 = 0.5;
 /// Number of residue pairs of two average sequences, for that estimate.
 const AVERAGE_PAIR: f64 = 350.0 * 350.0;

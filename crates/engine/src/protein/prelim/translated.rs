@@ -65,7 +65,7 @@ impl Translations {
             let start = self.residues.len();
             code.append_frame(&self.bases, frame, &mut self.residues);
             let range = start..self.residues.len();
-            let masks = FrameMasks::new(masks, length, frame, range.len() as u32);
+            let masks = FrameMasks::new(masks, length, frame);
             self.frames.push(Translation { oid, frame, length, range, masks });
         }
     }
@@ -101,19 +101,19 @@ impl Translations {
 }
 
 impl FrameMasks {
-    /// Converts the masks of a subject of `bases` bases to masks of a frame of `residues` residues.
-    fn new(masks: Masks<'_>, bases: u32, frame: Frame, residues: u32) -> FrameMasks {
+    /// Converts the masks of a subject of `bases` bases to masks of a frame.
+    fn new(masks: Masks<'_>, bases: u32, frame: Frame) -> FrameMasks {
         match masks {
             Masks::None => FrameMasks::None,
-            Masks::Soft(masks) => FrameMasks::Soft(in_frame(masks, bases, frame, residues)),
-            Masks::Hard(masks) => FrameMasks::Hard(in_frame(masks, bases, frame, residues)),
+            Masks::Soft(masks) => FrameMasks::Soft(in_frame(masks, bases, frame)),
+            Masks::Hard(masks) => FrameMasks::Hard(in_frame(masks, bases, frame)),
         }
     }
 }
 
 /// Returns the masks of a frame. BLAST+ divides the ends of the ranges between the masks by three.
 /// On the minus strand it counts them from the end of the strand's first frame, whatever the frame.
-fn in_frame(masks: &[Range<u32>], bases: u32, frame: Frame, residues: u32) -> Vec<Range<u32>> {
+fn in_frame(masks: &[Range<u32>], bases: u32, frame: Frame) -> Vec<Range<u32>> {
     let starts = masks.iter().map(|mask| mask.end.min(bases));
     let ends = masks.iter().map(|mask| mask.start.min(bases));
     let between = [0].into_iter().chain(starts).zip(ends.chain([bases]));
@@ -124,14 +124,8 @@ fn in_frame(masks: &[Range<u32>], bases: u32, frame: Frame, residues: u32) -> Ve
         searched =
             searched.iter().rev().map(|&(start, end)| (length - end, length - start)).collect();
     }
-    // A mask between two ranges counts even if it is empty, because the first range may be so, too.
-    let starts = searched.iter().map(|&(start, _)| start).chain([residues]);
-    let ends = [0].into_iter().chain(searched.iter().map(|&(_, end)| end));
-    let masked = ends
-        .zip(starts)
-        .enumerate()
-        .filter(|&(place, (end, start))| end < start || 0 < place && place < searched.len());
-    masked.map(|(_, (end, start))| end..start).collect()
+    // The first and the last range may be empty. So an empty mask counts, too.
+    searched.windows(2).map(|pair| pair[0].1..pair[1].0).collect()
 }
 
 #[cfg(test)]
@@ -142,7 +136,7 @@ mod tests {
     fn masks_are_divided_by_three() {
         let plus = Frame::Codons(Strand::Plus, 1);
         let minus = Frame::Codons(Strand::Minus, 2);
-        assert_eq!(in_frame(&[], 20, plus, 6), []);
+        assert_eq!(in_frame(&[], 20, plus), []);
         for (mask, frame, masked) in [
             ((4, 10), plus, &[(1, 3)][..]),
             ((4, 10), minus, &[(3, 5)]),
@@ -152,11 +146,11 @@ mod tests {
             ((1, 2), plus, &[(0, 0)]),
             ((18, 19), minus, &[(0, 0)]),
         ] {
-            let found = in_frame(std::slice::from_ref(&(mask.0..mask.1)), 20, frame, 6);
+            let found = in_frame(std::slice::from_ref(&(mask.0..mask.1)), 20, frame);
             let found: Vec<_> = found.iter().map(|mask| (mask.start, mask.end)).collect();
             assert_eq!(found, masked);
         }
-        assert_eq!(in_frame(&[0..7, 12..20], 20, plus, 6), [0..2, 4..6]);
+        assert_eq!(in_frame(&[0..7, 12..20], 20, plus), [0..2, 4..6]);
     }
 
     #[test]

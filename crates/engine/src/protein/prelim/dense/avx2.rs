@@ -1,8 +1,10 @@
 //! The filter with AVX2: 32 lanes per register.
 //!
 //! A step is one addition and one maximum for each element. On Intel's processors both run on the
-//! same two ports: 12 elements take 12 cycles. AMD's from Zen 2 on do additions on two pipes and
-//! maxima on four, and load two registers a cycle: 12 elements take 7 cycles.
+//! same two ports: 12 elements take 12 cycles. So only the second of two steps has maxima of all
+//! elements, where that suffices ([`Steps::tests_pairs`]): 9.25 cycles. AMD's from Zen 2 on do
+//! additions on two pipes and maxima on four, and load two registers a cycle: 12 elements take 7
+//! cycles.
 //!
 //! This is assembly, because compilers shuffle registers or spill some of them in this loop: all
 //! sixteen are in use. It also loads eight codes eight steps early, so that no row waits for its
@@ -34,7 +36,12 @@ pub(super) fn advance(
     steps.assert_room(elements * LANES, [before, after], leaving);
     // SAFETY: the proof says that the CPU has the instructions; the assembly reads and writes only
     // within the slices, which are as long as asserted.
-    let (left, below) = unsafe { run(elements, steps, before, after, leaving) };
+    let (left, below) = unsafe {
+        match steps.tests_pairs {
+            true => test_pairs(elements, steps, before, after, leaving),
+            false => test_all(elements, steps, before, after, leaving),
+        }
+    };
     Advance { steps: steps.count - left, reached: below != u32::MAX }
 }
 
@@ -50,22 +57,34 @@ macro_rules! lines {
         concat!($("vmovdqu [{", $place, "} + 32 * ", $element, "], ymm", $element, "\n",)*
             "vmovdqu [{", $place, "}], ymm0")
     };
-    // The score comes from the element below.
-    (step $($element:literal $below:literal $turn:literal,)*) => {
-        concat!($(
+    // The score comes from the element below. The last element is tested in each step: its scores
+    // leave the piece.
+    (step) => { "vpaddsb ymm0, ymm14, [{row}]\nvpmaxsb ymm12, ymm12, ymm0" };
+    (
+        step $last:literal $below_last:literal $turn_of_last:literal,
+        $($element:literal $below:literal $turn:literal,)*
+    ) => {
+        concat!(
+            "vpaddsb ymm", $last, ", ymm", $below_last, ", [{row} + 32 * ", $last, "]\n",
+            "vpmaxsb ymm1", $turn_of_last, ", ymm1", $turn_of_last, ", ymm", $last, "\n",
+        $(
             "vpaddsb ymm", $element, ", ymm", $below, ", [{row} + 32 * ", $element, "]\n",
+            ".if (\\step & {pair}) == {pair}\n",
             "vpmaxsb ymm1", $turn, ", ymm1", $turn, ", ymm", $element, "\n",
+            ".endif\n",
         )*
             "vpaddsb ymm0, ymm14, [{row}]\n",
-            "vpmaxsb ymm12, ymm12, ymm0")
+            ".if (\\step & {pair}) == {pair}\n",
+            "vpmaxsb ymm12, ymm12, ymm0\n",
+            ".endif")
     };
 }
 
 /// Runs the steps with `$count` elements. `$last` is the number of the last element. The lines of
-/// all elements except the first follow.
+/// all elements except the first follow. `$pair` is 1 to test only the second of two steps, or 0.
 macro_rules! assembly {
     (
-        $count:literal $last:literal ($($element:tt)*)
+        $pair:literal $count:literal $last:literal ($($element:tt)*)
         $steps:ident $before:ident $after:ident $leaving:ident
     ) => {{
         let (left, below): (isize, u64);
@@ -74,6 +93,8 @@ macro_rules! assembly {
         let rows: [*const i8; CODES] =
             std::array::from_fn(|code| $steps.profile[code * $count * LANES..].as_ptr());
         asm!(
+            // A single element needs no difference.
+            "# tests of pairs: {pair}",
             lines!(load "before" $($element)*),
             "mov {next}, [{codes} + {t}]",
             // The lanes are examined between two rounds of this loop.
@@ -128,7 +149,8 @@ macro_rules! assembly {
             // Counts from minus the number of steps up to zero.
             t = inout(reg) (end as isize).wrapping_neg() => left,
             code_bits = const CODES - 1,
-            in("ymm15") _mm256_set1_epi8($steps.threshold),
+            pair = const $pair,
+            in("ymm15") _mm256_set1_epi8($steps.watched),
             out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _,
             out("ymm4") _, out("ymm5") _, out("ymm6") _, out("ymm7") _,
             out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _,
@@ -142,50 +164,56 @@ macro_rules! assembly {
 /// Selects the assembly for a number of elements. Each entry has the number, the last element, and
 /// that element's line.
 macro_rules! pick {
-    ($elements:ident $arguments:tt ($($lines:tt)*)) => {
+    ($pair:literal $elements:ident $arguments:tt ($($lines:tt)*)) => {
         unreachable!("a piece has at most {MAX_ELEMENTS} elements, not {}", $elements)
     };
     (
-        $elements:ident ($($argument:ident)*) ($($lines:tt)*)
+        $pair:literal $elements:ident ($($argument:ident)*) ($($lines:tt)*)
         $count:literal $last:literal [$($line:tt)*] $($rest:tt)*
     ) => {
         if $elements == $count {
-            assembly!($count $last ($($line)* $($lines)*) $($argument)*)
+            assembly!($pair $count $last ($($line)* $($lines)*) $($argument)*)
         } else {
-            pick!($elements ($($argument)*) ($($line)* $($lines)*) $($rest)*)
+            pick!($pair $elements ($($argument)*) ($($line)* $($lines)*) $($rest)*)
         }
     };
 }
 
-/// Runs the steps. Returns the number of steps left, and the lanes that stayed below the threshold
-/// in all elements since the last test but one.
-///
-/// # Safety
-/// The CPU must have AVX2. What [`Steps::assert_room`] asserts must be true.
-#[target_feature(enable = "avx2")]
-unsafe fn run(
-    elements: usize,
-    steps: &Steps,
-    before: &mut [i8],
-    after: &mut [i8],
-    leaving: &mut [i8],
-) -> (usize, u32) {
-    // SAFETY: codes are cut to CODES, so every access is one of those that the caller makes room
-    // for; the loop ends after the last step.
-    unsafe {
-        pick!(elements (steps before after leaving) ()
-            1 0 []
-            2 1 [1 0 3,]
-            3 2 [2 1 2,]
-            4 3 [3 2 3,]
-            5 4 [4 3 2,]
-            6 5 [5 4 3,]
-            7 6 [6 5 2,]
-            8 7 [7 6 3,]
-            9 8 [8 7 2,]
-            10 9 [9 8 3,]
-            11 10 [10 9 2,]
-            12 11 [11 10 3,]
-        )
-    }
+/// Defines a function that runs the steps. The function returns the number of steps left, and the
+/// lanes that stayed below the watched score in all elements since the last test but one.
+macro_rules! function {
+    ($name:ident $pair:literal) => {
+        /// # Safety
+        /// The CPU must have AVX2. What [`Steps::assert_room`] asserts must be true.
+        #[target_feature(enable = "avx2")]
+        unsafe fn $name(
+            elements: usize,
+            steps: &Steps,
+            before: &mut [i8],
+            after: &mut [i8],
+            leaving: &mut [i8],
+        ) -> (usize, u32) {
+            // SAFETY: codes are cut to CODES, so every access is one of those that the caller makes
+            // room for; the loop ends after the last step.
+            unsafe {
+                pick!($pair elements (steps before after leaving) ()
+                    1 0 []
+                    2 1 [1 0 3,]
+                    3 2 [2 1 2,]
+                    4 3 [3 2 3,]
+                    5 4 [4 3 2,]
+                    6 5 [5 4 3,]
+                    7 6 [6 5 2,]
+                    8 7 [7 6 3,]
+                    9 8 [8 7 2,]
+                    10 9 [9 8 3,]
+                    11 10 [10 9 2,]
+                    12 11 [11 10 3,]
+                )
+            }
+        }
+    };
 }
+
+function!(test_all 0);
+function!(test_pairs 1);

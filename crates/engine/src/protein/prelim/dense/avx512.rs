@@ -176,7 +176,7 @@ macro_rules! assembly {
             t = inout(reg) (end as isize).wrapping_neg() => left,
             code_bits = const CODES - 1,
             stride = const $count * LANES,
-            in("zmm31") _mm512_set1_epi8($steps.threshold),
+            in("zmm31") _mm512_set1_epi8($steps.watched),
             out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _,
             out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm7") _,
             out("zmm8") _, out("zmm9") _, out("zmm10") _, out("zmm11") _,
@@ -209,7 +209,7 @@ macro_rules! pick {
 }
 
 /// Defines a function that runs the steps. The function returns the number of steps left, and the
-/// lanes that stayed below the threshold in all elements since the last test but one.
+/// lanes that stayed below the watched score in all elements since the last test but one.
 macro_rules! function {
     ($watch:ident) => {
         /// # Safety

@@ -19,6 +19,12 @@
 //! rounded down and that the cut-off is at most 255 ([`Group::new`] refuses other cases). So a
 //! diagonal that stays below the group's least cut-off has no HSP. On the other diagonals the exact
 //! rules run near the rises ([`super::filtered_diagonal`]).
+//!
+//! **Tests of every second step.** From a step to the next one a diagonal loses at most the highest
+//! penalty. So a test of the second of two steps, for a score that is lower by this penalty, misses
+//! no rise at the first. This needs three things: a neutral position before the resetting ones at
+//! the ends of contexts and subjects, a test of each step at the end of a piece, whose scores leave
+//! it, and subjects without stored gaps, which reset scores like pads.
 
 /// Calls a function that is generic over the number of vectors in a piece, with the given number.
 macro_rules! with_elements {
@@ -51,8 +57,8 @@ use super::context::ChunkContext;
 use crate::kernel::Kernel;
 use crate::scores::{RowNumber, ScoreRows};
 
-/// Number of resetting positions between contexts: two of −128 bring any byte to its floor.
-const PAD: usize = 2;
+/// The positions between contexts.
+const PAD: [Position; 3] = [Position::Neutral, Position::Reset, Position::Reset];
 /// Largest cut-off that a byte can represent.
 pub(in crate::protein::prelim) const MAX_CUTOFF: i32 = 255;
 /// Byte that stands for a score of zero.
@@ -67,8 +73,17 @@ const SLACK: usize = 16;
 const MOST_POSITIONS: usize = 1024;
 /// Number of residue codes in a profile, including unused ones.
 const CODES: usize = 32;
-/// An unused code, which lowers all scores by 128.
+/// An unused code, which lowers all scores by 128. Two of them bring any byte to its floor.
 const RESET: u8 = 31;
+/// A stored gap, which aligns to nothing.
+const GAP: u8 = 0;
+/// An unused code, which leaves scores as they are, so that a score at the end of a sequence is
+/// still there one step later.
+const NEUTRAL: u8 = 30;
+/// The least ratio of the cut-off to the highest penalty with which only the second of two steps is
+/// tested. With BLOSUM62 (−4) that is a cut-off of 36: about one of 16 tests then finds a diagonal
+/// at the lowered threshold, which costs as much as is gained.
+const LEAST_CUTOFF_PER_PENALTY: i32 = 9;
 /// Alignment of the profile in bytes: a cache line.
 const ALIGNMENT: usize = 64;
 
@@ -97,7 +112,20 @@ pub(in crate::protein::prelim) struct Group {
     cutoff: i32,
     /// Highest score of a pair.
     highest: i32,
+    /// Highest penalty of a pair, if only the second of two steps may be tested.
+    penalty: Option<i32>,
     stepper: Stepper,
+}
+
+/// A position of the line of contexts.
+#[derive(Clone, Copy, Debug)]
+enum Position {
+    /// A query position with these scores.
+    Row(RowNumber),
+    /// Scores stay as they are.
+    Neutral,
+    /// Scores are lowered by 128.
+    Reset,
 }
 
 /// The scores of consecutive positions of the line.
@@ -150,6 +178,11 @@ struct Steps<'a> {
     entering: &'a [i8],
     /// Byte of the least score that makes a diagonal a candidate.
     threshold: i8,
+    /// Byte of the least score for which [`Stepper::advance`] stops: the threshold, or if only the
+    /// second of two steps is tested, what the highest penalty leaves of it.
+    watched: i8,
+    /// Whether only the second of two steps is tested.
+    tests_pairs: bool,
     /// Whether the byte of a diagonal is still negative after the step that raises it to the
     /// threshold. The score is then below 128.
     rises_are_negative: bool,
@@ -185,7 +218,7 @@ impl<'a> Steps<'a> {
 struct Advance {
     /// Number of steps that were run.
     steps: usize,
-    /// Whether a diagonal was at the threshold between the last two tests.
+    /// Whether a diagonal was at the watched score between the last two tests.
     reached: bool,
 }
 
@@ -216,17 +249,20 @@ impl Group {
         let mut placed = Vec::new();
         for &i in members {
             placed.push((i, line.len()));
-            line.extend(contexts[i].rows().iter().map(|&row| Some(row)));
-            line.extend([None; PAD]);
+            line.extend(contexts[i].rows().iter().map(|&row| Position::Row(row)));
+            line.extend(PAD);
         }
+        let used = members.iter().flat_map(|&i| contexts[i].rows());
+        let penalty = stepper.gains_by_pairs().then(|| highest_penalty(used, scores));
+        let penalty = penalty.filter(|&penalty| penalty <= cutoff / LEAST_CUTOFF_PER_PENALTY);
         let lanes = stepper.lanes();
         let count = line.len().div_ceil(lanes * stepper.most_elements());
         let elements = line.len().div_ceil(lanes * count);
         let pieces = line
             .chunks(lanes * elements)
-            .map(|rows| Piece::new(rows, elements, lanes, scores))
+            .map(|positions| Piece::new(positions, elements, lanes, scores))
             .collect();
-        Some(Group { members: placed, pieces, elements, cutoff, highest, stepper })
+        Some(Group { members: placed, pieces, elements, cutoff, highest, penalty, stepper })
     }
 
     /// Returns the least score of a candidate.
@@ -261,6 +297,7 @@ impl Group {
             states.each_mut().map(|scores| &mut scores.0[..positions]);
         before.fill(FLOOR);
         let piece = &self.pieces[number];
+        let penalty = self.penalty.filter(|_| !line.has_gaps());
         let all = Steps {
             profile: &piece.profile[piece.aligned..],
             count: line.len(),
@@ -268,6 +305,8 @@ impl Group {
             codes: line.codes(),
             entering,
             threshold: (self.cutoff - 128) as i8,
+            watched: (self.cutoff - penalty.unwrap_or(0) - 128) as i8,
+            tests_pairs: penalty.is_some(),
             rises_are_negative: self.cutoff + self.highest <= 128,
         };
         let mut at = 0;
@@ -304,22 +343,34 @@ impl Group {
 }
 
 impl Piece {
-    /// Creates the profile of `rows`. A position of `None` resets the score.
-    fn new(rows: &[Option<RowNumber>], elements: usize, lanes: usize, scores: &ScoreRows) -> Piece {
+    /// Creates the profile of some positions.
+    fn new(line: &[Position], elements: usize, lanes: usize, scores: &ScoreRows) -> Piece {
+        let score_of = |position: Position, code: usize| match position {
+            Position::Reset => i8::MIN,
+            _ if code == usize::from(RESET) => i8::MIN,
+            // `Group::with` refuses scores above the range; raising those below it loses nothing.
+            Position::Row(number) if code < alphabet::SIZE => {
+                scores.row(number)[code].max(i32::from(i8::MIN)) as i8
+            }
+            _ => 0,
+        };
         let row = elements * lanes;
         let mut profile = vec![i8::MIN; CODES * row + ALIGNMENT];
         let aligned = profile.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-        for (code, row) in profile[aligned..].chunks_exact_mut(row).take(alphabet::SIZE).enumerate()
-        {
-            for (position, number) in rows.iter().enumerate() {
-                let Some(number) = *number else { continue };
-                let score = scores.row(number)[code];
-                let (lane, element) = (position / elements, position % elements);
-                // `Group::new` refuses scores above the range; raising those below it loses
-                // nothing.
-                row[element * lanes + lanes - 1 - lane] = score.max(i32::from(i8::MIN)) as i8;
+        for (code, row) in profile[aligned..].chunks_exact_mut(row).take(CODES).enumerate() {
+            for (place, &position) in line.iter().enumerate() {
+                let (lane, element) = (place / elements, place % elements);
+                row[element * lanes + lanes - 1 - lane] = score_of(position, code);
             }
         }
         Piece { profile, aligned }
     }
+}
+
+/// Returns the highest penalty in these rows, at least 1. Gaps, which databases can store as
+/// residues, do not count.
+fn highest_penalty<'a>(rows: impl Iterator<Item = &'a RowNumber>, scores: &ScoreRows) -> i32 {
+    let residues = |&number: &RowNumber| &scores.row(number)[usize::from(GAP) + 1..alphabet::SIZE];
+    let least = rows.flat_map(residues).copied().min();
+    least.map_or(1, |least| least.min(-1).saturating_neg())
 }

@@ -45,7 +45,7 @@ fn run<const E: usize>(
     Advance { steps: at, reached }
 }
 
-/// Runs a few steps. Returns true if a score was at the threshold after any of them.
+/// Runs a few steps. Returns true if a score was at the watched one after any of them.
 ///
 /// The oldest vector instructions of x86-64 have no maximum of signed bytes. The unsigned maximum
 /// works for scores below 128, whose bytes are negative. Bytes of higher scores are the lowest
@@ -59,7 +59,7 @@ fn few<const E: usize, const NEGATIVE: bool>(
 ) -> bool {
     let (rows, _) = steps.profile.as_chunks::<LANES>().0.as_chunks::<E>();
     let rows: &[_; CODES] = rows.first_chunk().expect("a row for each code");
-    let below = steps.threshold - 1;
+    let below = steps.watched - 1;
     let mut highest = [0; LANES];
     let mut now = *scores;
     for ((&code, &entering), leaving) in steps.codes.iter().zip(steps.entering).zip(leaving) {
@@ -79,7 +79,7 @@ fn few<const E: usize, const NEGATIVE: bool>(
         }
     }
     *scores = now;
-    let least = if NEGATIVE { steps.threshold as u8 } else { u8::MAX };
+    let least = if NEGATIVE { steps.watched as u8 } else { u8::MAX };
     highest.iter().any(|&highest| highest >= least)
 }
 

@@ -59,8 +59,10 @@ fn variants_agree_with_the_definition() {
     let mut random = Rng::with_seed(99);
     // For cut-offs up to 117, with a highest score of 11, the portable filter detects rises in
     // another way than for higher ones.
-    let usual = [&[1][..], &[62], &[63, 64, 65], &[300, 7, 500], &[1500], &[2600, 900]];
-    let higher = (112..=132).chain([MAX_CUTOFF]).map(|cutoff| (cutoff, &[300, 7, 80][..]));
+    let usual = [&[1][..], &[61], &[63, 64, 65], &[300, 7, 500], &[1500], &[2600, 900]];
+    // From 36 on, AVX2 tests only the second of two steps.
+    let higher =
+        (34..=38).chain(112..=132).chain([MAX_CUTOFF]).map(|cutoff| (cutoff, &[300, 7, 80][..]));
     for (cutoff, lengths) in usual.into_iter().map(|lengths| (22, lengths)).chain(higher) {
         let mut contexts = Vec::new();
         for &len in lengths {
@@ -88,6 +90,48 @@ fn variants_agree_with_the_definition() {
                     candidates.iter().filter(|c| c.subject == index as u32).copied().collect();
                 let expected = passing(&group, index, subject, &contexts, &scores);
                 assert_eq!(found, expected, "{stepper:?} {cutoff} {index}");
+            }
+        }
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn rises_at_the_ends_of_pieces_contexts_and_subjects_are_found() {
+    let scores = ScoreRows::of_matrix(
+        &ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().scores,
+    );
+    let mut random = Rng::with_seed(7);
+    let Some(proof) = crate::kernel::Avx2::detect() else { return };
+    let group = |length: usize, cutoff, random: &mut Rng| {
+        let mut context = ChunkContext::for_test(&random.protein(length));
+        context.cutoff_ungapped = cutoff;
+        let contexts = vec![context];
+        let group = Group::with(&contexts, &[0], &scores, Stepper::Avx2(proof)).unwrap();
+        (contexts, group)
+    };
+    assert_eq!(group(600, 35, &mut random).1.penalty, None);
+    assert_eq!(group(600, 36, &mut random).1.penalty, Some(4));
+    for _ in 0..40 {
+        let (contexts, group) = group(600, 41, &mut random);
+        let query = contexts[0].residues().to_vec();
+        let positions = group.stepper.lanes() * group.elements;
+        assert!(positions < query.len());
+        let piece_ends = positions - 2..=positions + 2;
+        for end in piece_ends.chain([query.len() - 1, query.len()]) {
+            for (length, before) in (3..14).flat_map(|length| [(length, 20), (length, 21)]) {
+                let copy = &query[end - length..end];
+                let mut subject = [&random.protein(before)[..], copy].concat();
+                // Ends with the copy, or goes on, or has a stored gap after it.
+                match random.u8(0..3) {
+                    0 => {}
+                    1 => subject.extend(random.protein(30)),
+                    _ => subject.extend([&[GAP][..], copy].concat()),
+                }
+                let mut candidates = Vec::new();
+                group.filter(&[&subject], &mut FilterScratch::default(), &mut candidates);
+                let expected = passing(&group, 0, &subject, &contexts, &scores);
+                assert_eq!(candidates, expected, "{end} {length} {before}");
             }
         }
     }
