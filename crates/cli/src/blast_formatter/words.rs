@@ -191,11 +191,11 @@ pub fn is_archive(options: &FormatterOptions) -> bool {
     has_format(options, FormatChoice::is_archive)
 }
 
-/// Returns whether the format of the report is such a one. The plan refuses formats that do not
-/// exist.
-fn has_format(options: &FormatterOptions, is_such: fn(&FormatChoice) -> bool) -> bool {
+/// Returns whether the format of the report satisfies a predicate. The plan refuses formats that do
+/// not exist.
+fn has_format(options: &FormatterOptions, predicate: fn(&FormatChoice) -> bool) -> bool {
     let choice = FormatChoice::parse(&options.formatting.outfmt, options.release);
-    choice.is_ok_and(|choice| is_such(&choice))
+    choice.is_ok_and(|choice| predicate(&choice))
 }
 
 /// Returns the number of subjects to keep that another archive states

@@ -51,6 +51,7 @@ impl DbError {
             | Self::MissingMember { .. }
             | Self::AliasCycle { .. }
             | Self::MultipleAliasLists { .. }
+            | Self::ConflictingMemberBits
             | Self::MissingFile { .. }
             | Self::MissingLmdbWithAdvice { .. }
             | Self::UnmappedList { .. }
