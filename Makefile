@@ -85,7 +85,7 @@ test-doc:
 TESTED = $(TARGET)/debug/difftest
 TESTED_TABLE = $(LIMITED) $(TESTED) table --program $(TARGET)/debug/fleetblast --quick --sample $(SAMPLE)
 test-table:
-	$(TESTED_TABLE) --part 1/8
+	$(TESTED_TABLE) --part 1/10
 	FLEETBLAST_KERNEL=avx2 $(TESTED_TABLE) --part 1/48
 	FLEETBLAST_KERNEL=portable $(TESTED_TABLE) --part 4/48
 	$(TESTED_TABLE) --ranks --part 2/24
