@@ -37,7 +37,7 @@ pub(super) fn advance(
     // SAFETY: the proof says that the CPU has the instructions; the assembly reads and writes only
     // within the slices, which are as long as asserted.
     let (left, below) = unsafe {
-        match steps.tests_pairs {
+        match steps.tests_pairs() {
             true => test_pairs(elements, steps, before, after, leaving),
             false => test_all(elements, steps, before, after, leaving),
         }

@@ -1,7 +1,7 @@
 //! Concatenates the subjects of a block, so that the filter runs through all of them without a
 //! stop.
 
-use super::{GAP, NEUTRAL, RESET, SLACK, TEST_EVERY};
+use super::{NEUTRAL, RESET, SLACK, TEST_EVERY};
 
 /// The codes after each subject.
 const PAD: [u8; 3] = [NEUTRAL, RESET, RESET];
@@ -12,8 +12,6 @@ pub(super) struct Line {
     codes: Vec<u8>,
     /// Start of each subject in `codes`.
     starts: Vec<usize>,
-    /// Whether a subject has a stored gap.
-    has_gaps: bool,
 }
 
 impl Line {
@@ -21,7 +19,6 @@ impl Line {
     pub fn fill(&mut self, subjects: &[&[u8]]) {
         self.codes.clear();
         self.starts.clear();
-        self.has_gaps = subjects.iter().any(|subject| subject.contains(&GAP));
         for subject in subjects {
             self.starts.push(self.codes.len());
             self.codes.extend_from_slice(subject);
@@ -29,11 +26,6 @@ impl Line {
         }
         let len = self.codes.len().next_multiple_of(TEST_EVERY);
         self.codes.resize(len + SLACK, RESET);
-    }
-
-    /// Returns whether a subject has a stored gap.
-    pub fn has_gaps(&self) -> bool {
-        self.has_gaps
     }
 
     /// Returns the number of codes, a multiple of [`TEST_EVERY`].

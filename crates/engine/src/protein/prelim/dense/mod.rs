@@ -181,14 +181,18 @@ struct Steps<'a> {
     /// Byte of the least score for which [`Stepper::advance`] stops: the threshold, or if only the
     /// second of two steps is tested, what the highest penalty leaves of it.
     watched: i8,
-    /// Whether only the second of two steps is tested.
-    tests_pairs: bool,
     /// Whether the byte of a diagonal is still negative after the step that raises it to the
     /// threshold. The score is then below 128.
     rises_are_negative: bool,
 }
 
 impl<'a> Steps<'a> {
+    /// Returns whether only the second of two steps is tested.
+    #[cfg(target_arch = "x86_64")]
+    fn tests_pairs(&self) -> bool {
+        self.watched < self.threshold
+    }
+
     /// Asserts what the assembly relies on: the number of steps, and that all slices have room for
     /// them. `positions` is the number of scores of a piece.
     #[cfg(target_arch = "x86_64")]
@@ -282,22 +286,30 @@ impl Group {
             scores.clear();
             scores.resize(scratch.line.len() + SLACK, FLOOR);
         }
+        let has_gaps = || subjects.iter().any(|subject| subject.contains(&GAP));
+        let penalty = self.penalty.filter(|_| !has_gaps()).unwrap_or(0);
         for number in 0..self.pieces.len() {
-            self.pass(number, scratch, candidates);
+            self.pass(number, penalty, scratch, candidates);
             std::mem::swap(&mut scratch.entering, &mut scratch.leaving);
         }
         candidates.sort_unstable();
     }
 
-    /// Runs the subjects over one piece, and collects its candidates.
-    fn pass(&self, number: usize, scratch: &mut FilterScratch, candidates: &mut Vec<Candidate>) {
+    /// Runs the subjects over one piece, and collects its candidates. With a penalty above 0 only
+    /// the second of two steps is tested.
+    fn pass(
+        &self,
+        number: usize,
+        penalty: i32,
+        scratch: &mut FilterScratch,
+        candidates: &mut Vec<Candidate>,
+    ) {
         let FilterScratch { line, entering, leaving, states } = scratch;
         let positions = self.stepper.lanes() * self.elements;
         let [mut before, mut after, again, next] =
             states.each_mut().map(|scores| &mut scores.0[..positions]);
         before.fill(FLOOR);
         let piece = &self.pieces[number];
-        let penalty = self.penalty.filter(|_| !line.has_gaps());
         let all = Steps {
             profile: &piece.profile[piece.aligned..],
             count: line.len(),
@@ -305,8 +317,7 @@ impl Group {
             codes: line.codes(),
             entering,
             threshold: (self.cutoff - 128) as i8,
-            watched: (self.cutoff - penalty.unwrap_or(0) - 128) as i8,
-            tests_pairs: penalty.is_some(),
+            watched: (self.cutoff - penalty - 128) as i8,
             rises_are_negative: self.cutoff + self.highest <= 128,
         };
         let mut at = 0;
