@@ -110,16 +110,16 @@ pub struct Config {
     /// Most queries in a master's unfinished blocks, at least 1. Only the last block may exceed it.
     /// A rank holds some kilobytes for each query, however short the query is.
     pub most_unfinished_queries: u64,
-    /// Most queries in a segment: the whole blocks, at least one, that a group gets at once.
+    /// Most queries in a query segment: the whole blocks, at least one, that a group gets at once.
     pub segment_queries: u64,
-    /// Most residues in a segment. A segment consists of whole blocks, at least one. While the
-    /// number of all residues is unknown, segments have this size.
+    /// Most residues in a query segment, which consists of at least one whole block. While the
+    /// number of all residues is unknown, query segments have this size.
     pub segment_residues: u64,
-    /// Weight of all queries, if known. If so, segments become smaller towards the end of the
+    /// Weight of all queries, if known. If so, query segments become smaller towards the end of the
     /// input.
     pub total: Option<Weight>,
-    /// Divisor that bounds a segment: it has at most the remaining residues / (number of groups ×
-    /// `segment_divisor`).
+    /// Divisor that bounds a query segment: it has at most the remaining residues / (number of
+    /// groups × `segment_divisor`).
     pub segment_divisor: f64,
     /// Factor by which a block may take longer than its residues suggest. The supermaster hands out
     /// the longest block early, as soon as all workers together might finish the other blocks

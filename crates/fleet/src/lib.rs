@@ -3,7 +3,7 @@
 //!
 //! There are three roles. Each is a state machine without clock, threads, input or output:
 //! * The [`Supermaster`](supermaster::Supermaster) owns the queue of query blocks and hands out
-//!   segments of it, which are a few blocks each, to the groups. It computes the offset of every
+//!   *query segments*, which are a few blocks each, to the groups. It computes the offset of every
 //!   block in the output.
 //! * Each group has a [`Master`](master::Master). It gives the tasks (block × partition of the
 //!   database) of its blocks to its workers (Algorithm 1 of Lin et al., "Massively Parallel Genomic
@@ -52,8 +52,8 @@
 //! formats gets a budget, and writes the bytes beyond it to a spool. Workers collect and send
 //! output in windows of at most [`config::Config::write_buffer`] bytes, for which they reserve
 //! memory. While more than [`config::Config::waiting_limit`] bytes of output wait for their offset,
-//! the supermaster hands out no further segments. The oldest unfinished block is excepted: all
-//! others wait for it, so it is always being searched and the waiting ends.
+//! the supermaster hands out no further query segments. The oldest unfinished block is excepted:
+//! all others wait for it, so it is always being searched and the waiting ends.
 
 pub mod config;
 pub mod end;

@@ -199,7 +199,7 @@ impl<P: Payload> Master<P> {
         let peer = if from == Address::Supermaster { 0 } else { member as usize + 1 };
         self.peers.note_received(peer, now);
         match message {
-            ToMaster::AssignBlocks { blocks } => self.segment(blocks),
+            ToMaster::AssignBlocks { blocks } => self.queue_blocks(blocks),
             ToMaster::NoMore => self.supply = BlockSupply::Ended,
             ToMaster::Verified { block, pass, verdict } => self.verified(block, pass, verdict),
             ToMaster::BlockOffsets { offsets } => {

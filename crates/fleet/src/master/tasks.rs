@@ -19,7 +19,7 @@ const MOST_KEPT: usize = 4;
 impl<P: Payload> Master<P> {
     /// Queues new blocks for preparation before all other works, because workers may be waiting for
     /// their tasks.
-    pub(super) fn segment(&mut self, blocks: Vec<(BlockId, Queries<P>)>) {
+    pub(super) fn queue_blocks(&mut self, blocks: Vec<(BlockId, Queries<P>)>) {
         if self.draining {
             return;
         }
@@ -91,7 +91,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Notes that a pass has no further round, so that its workers may drop their data of the pass.
+    /// Notes that a pass is finished, so that its workers may drop their data of the pass.
     /// Usually a worker's next task carries this notice. A worker that only answers questions gets
     /// a message.
     pub(super) fn end_pass(

@@ -36,7 +36,7 @@ pub const BLOCK_QUERIES: u64 = 1000;
 /// Number of unfinished blocks that a group may have when blocks are full because of their many
 /// queries.
 const FULL_BLOCKS: u64 = 10;
-/// Number of blocks in a segment when blocks are full because of their many queries.
+/// Number of blocks in a query segment when blocks are full because of their many queries.
 const SEGMENT_BLOCKS: u64 = 2;
 /// Fewest residues of a partition, unless some worker would then have no partition.
 const LEAST_RESIDUES: u64 = 256 * 1024;
@@ -151,7 +151,7 @@ impl PlanInput {
                 .max(queries_of(window.max(FULL_BLOCKS))),
             segment_queries: config.segment_queries.max(queries_of(short.max(SEGMENT_BLOCKS))),
             segment_residues: segment,
-            // One segment for each group. A residue of a query takes about a byte.
+            // One query segment for each group. A residue of a query takes about a byte.
             read_ahead: config.read_ahead.max(groups.saturating_mul(segment)),
             total: self.queries,
             ..config.clone()

@@ -274,7 +274,7 @@ impl<P: Payload> Supermaster<P> {
                     let Some(blocks) = self.queue.take_block(oldest) else { return };
                     blocks
                 }
-                None => self.queue.take_segment(self.groups()),
+                None => self.queue.take_query_segment(self.groups()),
             };
             let Some(group) = self.wanting.pop_front() else { return };
             self.send_to_master(now, group, ToMaster::AssignBlocks { blocks }, actions);

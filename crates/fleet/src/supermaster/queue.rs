@@ -1,4 +1,5 @@
-//! The queue of blocks that wait for a group. A segment is the blocks that a group gets at once.
+//! The queue of blocks that wait for a group. A query segment is the blocks that a group gets at
+//! once.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +22,7 @@ pub struct BlockQueue<P> {
     handed: Weight,
     /// Weight of all queries, if known.
     total: Option<Weight>,
-    /// Most residues and queries of a segment.
+    /// Most residues and queries of a query segment.
     largest: Weight,
     segment_divisor: f64,
     /// The longest block is handed out early if its residues × `urgency` are not less than all
@@ -112,10 +113,10 @@ impl<P: Payload> BlockQueue<P> {
         Some(vec![(wanted, queries)])
     }
 
-    /// Removes and returns a segment for one of `groups` groups, by guided self-scheduling: a share
-    /// of the remaining blocks. It has at least one block, and no further block that would exceed
-    /// the share.
-    pub fn take_segment(&mut self, groups: u32) -> QuerySegment<P> {
+    /// Removes and returns a query segment for one of `groups` groups, by guided self-scheduling: a
+    /// share of the remaining blocks. It has at least one block, and no further block that would
+    /// exceed the share.
+    pub fn take_query_segment(&mut self, groups: u32) -> QuerySegment<P> {
         let target = match self.remaining() {
             Some(remaining) => {
                 let share = remaining as f64 / (f64::from(groups) * self.segment_divisor);
@@ -198,10 +199,14 @@ mod tests {
             ..Config::default()
         };
         let mut queue = queue(&config, &[100; 16]);
-        assert_eq!(queue.take_segment(2).len(), 3, "as long as the total is unknown, the largest");
+        assert_eq!(
+            queue.take_query_segment(2).len(),
+            3,
+            "as long as the total is unknown, the largest"
+        );
         queue.end();
         let sizes: Vec<usize> =
-            (0..).map(|_| queue.take_segment(2).len()).take_while(|&n| n > 0).collect();
+            (0..).map(|_| queue.take_query_segment(2).len()).take_while(|&n| n > 0).collect();
         assert_eq!(sizes, [3, 2, 2, 1, 1, 1, 1, 1, 1]);
     }
 
@@ -209,16 +214,16 @@ mod tests {
     fn a_segment_has_at_least_a_block() {
         let config = Config { segment_residues: 10, ..Config::default() };
         let mut queue = queue(&config, &[500, 3, 4, 5]);
-        assert_eq!(lengths(&queue.take_segment(1)), [500]);
-        assert_eq!(lengths(&queue.take_segment(1)), [3, 4]);
-        assert_eq!(lengths(&queue.take_segment(1)), [5]);
+        assert_eq!(lengths(&queue.take_query_segment(1)), [500]);
+        assert_eq!(lengths(&queue.take_query_segment(1)), [3, 4]);
+        assert_eq!(lengths(&queue.take_query_segment(1)), [5]);
     }
 
     #[test]
     fn a_segment_of_tiny_queries_has_few_blocks() {
         let config = Config { segment_queries: 2, ..Config::default() };
         let mut queue = queue(&config, &[1; 5]);
-        let sizes = [(); 3].map(|()| queue.take_segment(1).len());
+        let sizes = [(); 3].map(|()| queue.take_query_segment(1).len());
         assert_eq!(sizes, [2, 2, 1]);
     }
 
@@ -226,9 +231,9 @@ mod tests {
     fn the_longest_goes_first_as_soon_as_it_might_end_last() {
         let config = Config { segment_residues: 1, longest_first: 2.0, ..Config::default() };
         let mut queue = queue(&config, &[10, 100, 50, 10, 120, 20]);
-        assert_eq!(lengths(&queue.take_segment(1)), [10], "how much remains is not known");
+        assert_eq!(lengths(&queue.take_query_segment(1)), [10], "how much remains is not known");
         queue.end();
-        let order: Vec<u64> = (0..5).flat_map(|_| lengths(&queue.take_segment(1))).collect();
+        let order: Vec<u64> = (0..5).flat_map(|_| lengths(&queue.take_query_segment(1))).collect();
         // 300 residues remain, and the next block in turn has 100: the longest, 120, is not urgent.
         // Then 200 remain, less than 2 × 120. Then 80 remain, less than 2 × 50.
         assert_eq!(order, [100, 120, 50, 20, 10]);
@@ -240,7 +245,7 @@ mod tests {
         let mut queue = queue(&Config::default(), &[1, 2, 3]);
         assert_eq!(queue.take_block(BlockId(1)).map(|segment| lengths(&segment)), Some(vec![2]));
         assert_eq!(queue.take_block(BlockId(1)).map(|segment| lengths(&segment)), None);
-        assert_eq!(lengths(&queue.take_segment(1)), [1, 3]);
+        assert_eq!(lengths(&queue.take_query_segment(1)), [1, 3]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ type Bytes = Arc<[u8]>;
 /// The master of a group of two workers. By default each worker holds one of two partitions.
 struct Bench {
     master: Master<Bytes>,
-    /// Pass that the messages of the workers name.
+    /// The pass that messages from the workers refer to.
     pass: PassId,
     now: u64,
     actions: Actions<Bytes>,
@@ -61,7 +61,7 @@ impl Bench {
         self.event(Event::Message { from: Address::Supermaster, message });
     }
 
-    fn segment(&mut self, lengths: &[(u32, u64)]) {
+    fn assign_blocks(&mut self, lengths: &[(u32, u64)]) {
         let block = |&(block, residues): &(u32, u64)| {
             let weight = Weight { sequences: 1, residues };
             (BlockId(block), Queries { payload: bytes(9), weight })
@@ -180,7 +180,7 @@ impl Bench {
     fn collective(checkpoint: bool, bases: &[(u32, u64)]) -> Bench {
         let config = Config { strategy: Strategy::Collective, checkpoint, ..config() };
         let mut bench = Bench::new(config);
-        bench.segment(&bases.iter().map(|&(block, _)| (block, 1)).collect::<Vec<_>>());
+        bench.assign_blocks(&bases.iter().map(|&(block, _)| (block, 1)).collect::<Vec<_>>());
         for &(block, _) in bases {
             bench.finish_block(block, layout()[1..3].to_vec());
             if checkpoint {

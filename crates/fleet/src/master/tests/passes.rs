@@ -43,7 +43,7 @@ impl Bench {
     /// pass was searched by both workers.
     fn in_second_pass(config: Config) -> Bench {
         let mut bench = Bench::new(config);
-        bench.segment(&[(0, 1)]);
+        bench.assign_blocks(&[(0, 1)]);
         bench.result(0, 0);
         bench.done(MasterOutcome::Absorbed { cut: Some(bytes(4)) });
         bench.result(1, 0);
@@ -56,7 +56,7 @@ impl Bench {
 #[test]
 fn a_block_comes_back_before_those_that_have_not_begun() {
     let mut bench = Bench::new(config());
-    bench.segment(&[(0, 1), (1, 1), (2, 1)]);
+    bench.assign_blocks(&[(0, 1), (1, 1), (2, 1)]);
     bench.search_block(0);
     // Both workers are now searching block 1.
     bench.done(MasterOutcome::NextPass { queries: bytes(33) });
@@ -137,7 +137,7 @@ fn rounds_of_a_new_pass_begin_at_zero_and_late_replies_end_none() {
 fn output_has_the_pieces_of_all_passes_from_their_answerers() {
     // Both workers hold the one partition. When block 0 returns, the first worker searches block 2.
     let mut bench = Bench::with(Config { strategy: Strategy::Individual, ..config() }, 2, 1);
-    bench.segment(&[(0, 1), (1, 1), (2, 1)]);
+    bench.assign_blocks(&[(0, 1), (1, 1), (2, 1)]);
     bench.result_of(0, 0, 0);
     bench.result_of(1, 1, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
@@ -188,7 +188,7 @@ fn a_block_begins_with_the_pass_after_those_that_were_kept() {
 #[test]
 fn a_drain_drops_a_block_that_would_come_back() {
     let mut bench = Bench::new(Config { checkpoint: true, ..config() });
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.supermaster_says(ToMaster::Drain);
     bench.search_block(0);
     assert!(bench.sent_to_supermaster().is_empty(), "it may yet be laid out");
@@ -212,7 +212,7 @@ fn a_drain_drops_a_block_that_has_come_back() {
 #[test]
 fn results_of_a_pass_are_verified_before_the_next_step() {
     let mut bench = Bench::new(config());
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.result(0, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
     bench.result(1, 0);
@@ -238,7 +238,7 @@ fn results_of_a_pass_are_verified_before_the_next_step() {
 #[test]
 fn a_drain_drops_blocks_that_wait_for_verification() {
     let mut bench = Bench::new(Config { checkpoint: true, ..config() });
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.search_block(0);
     bench.done(MasterOutcome::Verify { found: bytes(7) });
     bench.supermaster_says(ToMaster::Drain);

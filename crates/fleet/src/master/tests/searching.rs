@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn alignment_is_balanced_whoever_searched_most() {
     let mut bench = Bench::with(config(), 2, 4);
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     for (worker, partition) in [(0, 0), (1, 1), (0, 2), (0, 3)] {
         bench.result_of(worker, 0, partition);
         bench.done(MasterOutcome::Absorbed { cut: None });
@@ -30,7 +30,7 @@ fn alignment_is_balanced_whoever_searched_most() {
 #[test]
 fn without_replicas_the_searcher_answers() {
     let mut bench = Bench::with(config(), 1, 2);
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.search_block(0);
     assert_eq!(bench.asked(&[(0, 1), (1, 100)]), [(0, vec![0]), (1, vec![1])]);
 }
@@ -39,7 +39,7 @@ fn without_replicas_the_searcher_answers() {
 fn blocks_are_asked_for_and_searched_in_their_order() {
     let mut bench = Bench::new(config());
     assert!(bench.master.supply == BlockSupply::Asked);
-    bench.segment(&[(0, 10), (1, 99)]);
+    bench.assign_blocks(&[(0, 10), (1, 99)]);
     assert_eq!(bench.assigned(), [(0, 0, 0, true), (1, 0, 1, true)]);
     bench.result(1, 0);
     assert_eq!(bench.assigned(), [(1, 1, 1, true)]);
@@ -73,9 +73,9 @@ fn queries_are_prepared_once_and_before_they_are_searched() {
 #[test]
 fn a_worker_gets_a_second_task_only_when_there_are_enough() {
     let mut bench = Bench::new(Config { prefetch: 1, ..config() });
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     assert_eq!(bench.assigned().len(), 2);
-    bench.segment(&[(1, 1), (2, 1)]);
+    bench.assign_blocks(&[(1, 1), (2, 1)]);
     let second = bench.assigned();
     assert_eq!(second, [(0, 1, 0, true), (1, 1, 1, true)]);
 }
@@ -84,19 +84,19 @@ fn a_worker_gets_a_second_task_only_when_there_are_enough() {
 fn no_task_waits_behind_a_long_one() {
     let config = Config { prefetch: 1, prefetch_below: Time(1000), look_ahead: 9.0, ..config() };
     let mut bench = Bench::new(config);
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     // A task has a weight of 1/16 in the mean time, so one long task is enough.
     bench.now += 20_000;
     bench.result(0, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
-    bench.segment(&[(1, 1), (2, 1), (3, 1)]);
+    bench.assign_blocks(&[(1, 1), (2, 1), (3, 1)]);
     assert_eq!(bench.assigned(), [(0, 1, 0, true)]);
 }
 
 #[test]
 fn the_cut_goes_to_the_searching_workers() {
     let mut bench = Bench::new(config());
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.result(0, 0);
     bench.done(MasterOutcome::Absorbed { cut: Some(bytes(4)) });
     let raised = bench.actions.iter().any(|action| {
@@ -111,7 +111,7 @@ fn the_cut_goes_to_the_searching_workers() {
 #[test]
 fn rounds_ask_the_workers_that_searched() {
     let mut bench = Bench::new(config());
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     for worker in [1, 0] {
         bench.result(worker, 0);
         bench.done(MasterOutcome::Absorbed { cut: None });
@@ -132,7 +132,7 @@ fn rounds_ask_the_workers_that_searched() {
 #[test]
 fn asking_for_an_unsearched_partition_ends_the_job() {
     let mut bench = Bench::with(config(), 1, 2);
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.search_block(0);
     assert_eq!(bench.asked(&[(7, 1)]), []);
     let sent = bench.sent_to_supermaster();
@@ -143,9 +143,9 @@ fn asking_for_an_unsearched_partition_ends_the_job() {
 fn queries_of_unfinished_blocks_are_bounded() {
     let config = Config { most_unfinished_queries: 3, look_ahead: 9.0, ..config() };
     let mut bench = Bench::new(config);
-    bench.segment(&[(0, 1), (1, 1)]);
+    bench.assign_blocks(&[(0, 1), (1, 1)]);
     assert!(bench.master.supply == BlockSupply::Asked, "there is room for a third query");
-    bench.segment(&[(2, 1)]);
+    bench.assign_blocks(&[(2, 1)]);
     assert!(bench.master.supply == BlockSupply::Open, "three queries are unfinished");
     bench.finish_block(0, layout());
     assert!(bench.master.supply == BlockSupply::Asked);
@@ -156,7 +156,7 @@ fn blocks_that_are_being_stored_or_written_count() {
     let config =
         Config { most_unfinished_blocks: 1, look_ahead: 9.0, checkpoint: true, ..config() };
     let mut bench = Bench::new(config);
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.finish_block(0, layout());
     assert!(bench.master.supply == BlockSupply::Open, "block 0 is not durable");
     bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
@@ -164,7 +164,7 @@ fn blocks_that_are_being_stored_or_written_count() {
         bench.master.supply == BlockSupply::Asked,
         "it waits for its place, which others decide"
     );
-    bench.segment(&[(1, 1)]);
+    bench.assign_blocks(&[(1, 1)]);
     bench.finish_block(1, layout());
     bench.supermaster_says(ToMaster::BlockOffsets { offsets: vec![(BlockId(0), 7)] });
     bench.worker_says(1, ToMaster::Stored { block: BlockId(1) });
@@ -176,7 +176,7 @@ fn blocks_that_are_being_stored_or_written_count() {
 #[test]
 fn a_worker_without_a_task_drops_passes_too() {
     let mut bench = Bench::new(config());
-    bench.segment(&[(0, 1), (1, 1), (2, 1), (3, 1)]);
+    bench.assign_blocks(&[(0, 1), (1, 1), (2, 1), (3, 1)]);
     let mut dropped = Vec::new();
     for block in 0..4 {
         bench.search_block(block);
@@ -192,7 +192,7 @@ fn a_worker_without_a_task_drops_passes_too() {
     for worker in 0..2 {
         bench.master.members[worker].forget = vec![(BlockId(9), PassId(0)); 3];
     }
-    bench.segment(&[(4, 1)]);
+    bench.assign_blocks(&[(4, 1)]);
     bench.search_block(4);
     bench.master.members[0].forget = vec![(BlockId(9), PassId(0)); 3];
     bench.done(MasterOutcome::Layout(layout()));

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn merged_output_is_written_by_the_worker_with_most_of_it() {
     let mut bench = Bench::new(config());
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.finish_block(0, layout());
     assert_eq!(
         bench.sent_to_supermaster(),
@@ -20,7 +20,7 @@ fn merged_output_is_written_by_the_worker_with_most_of_it() {
 #[test]
 fn individual_output_is_written_by_each_at_its_offsets() {
     let mut bench = Bench::new(Config { strategy: Strategy::Individual, ..config() });
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.finish_block(0, layout());
     bench.supermaster_says(ToMaster::BlockOffsets { offsets: vec![(BlockId(0), 1000)] });
     assert_eq!(bench.placed_by(), [(0, vec![1010]), (1, vec![1000, 1030])]);
@@ -45,7 +45,7 @@ fn collective_writes_have_no_gaps() {
 #[test]
 fn workers_without_bytes_take_part_in_collective_writes() {
     let mut bench = Bench::new(Config { strategy: Strategy::Collective, ..config() });
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.finish_block(0, layout()[2..3].to_vec());
     bench.supermaster_says(ToMaster::BlockOffsets { offsets: vec![(BlockId(0), 1000)] });
     assert_eq!(bench.together(), [(0, vec![]), (1, vec![1000])]);
@@ -54,7 +54,7 @@ fn workers_without_bytes_take_part_in_collective_writes() {
 #[test]
 fn with_a_checkpoint_a_block_is_finished_when_durable() {
     let mut bench = Bench::new(Config { checkpoint: true, ..config() });
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.finish_block(0, layout());
     assert_eq!(bench.placed_by(), [(1, vec![0])]);
     assert!(!bench.sent_to_supermaster().iter().any(|sent| sent.starts_with("Finished")));
@@ -68,7 +68,7 @@ fn with_a_checkpoint_a_block_is_finished_when_durable() {
 #[test]
 fn stored_records_are_not_written_again() {
     let mut bench = Bench::new(Config { strategy: Strategy::Records, ..config() });
-    bench.segment(&[(0, 1)]);
+    bench.assign_blocks(&[(0, 1)]);
     bench.finish_block(0, layout());
     assert_eq!(bench.placed_by(), [(1, vec![0])]);
     bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
@@ -99,7 +99,7 @@ fn a_drain_ends_after_the_running_write_and_begins_none() {
 #[test]
 fn a_drain_finishes_what_is_assigned_and_drops_the_rest() {
     let mut bench = Bench::new(Config { checkpoint: true, ..config() });
-    bench.segment(&[(0, 9), (1, 5)]);
+    bench.assign_blocks(&[(0, 9), (1, 5)]);
     bench.result(0, 0);
     bench.supermaster_says(ToMaster::Drain);
     assert!(bench.sent_to_supermaster().is_empty(), "block 0 can still be finished");
