@@ -19,7 +19,8 @@ const VOLUME_FILES: [&str; 18] = [
     "al", "in", "hr", "sq", "ni", "nd", "si", "sd", "pi", "pd", "aa", "ab", "ac", "og", "hi", "hd",
     "ti", "td",
 ];
-/// Those of the files with metadata, and with masks of OIDs, which not all releases count.
+/// Last two letters of the extensions of metadata files and OID masks. Some releases do not count
+/// these files.
 pub(crate) const METADATA_FILES: [&str; 2] = ["js", "xm"];
 /// The files of a volume that a search reads most.
 const CACHED_FILES: [&str; 2] = ["in", "sq"];

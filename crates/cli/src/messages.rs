@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use fleetblast_job::error::Error;
 use fleetblast_mpi::is_first_process;
 
-/// A function that ends the process with an error, which only one of several processes prints.
+/// Ends the process with an error. If several processes run it, only one prints the error.
 pub(crate) type Refuse<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
 
 /// Writes one message.

@@ -116,9 +116,10 @@ enum Work {
     Search(fn(&GivenOptions) -> Box<dyn SearchProgram>),
     /// A command that each process runs independently.
     Alone(fn(&GivenOptions) -> Result<(), Error>),
-    /// The same for a command whose output can go to the file of `-logfile`: its messages do not.
+    /// As `Alone`, for a command whose output can go to the `-logfile`. Its messages stay on
+    /// standard error.
     Logging(fn(&GivenOptions) -> Result<(), Error>),
-    /// The same for a command that prints its usage before the error of a file.
+    /// As `Alone`, for a command that prints its usage before the error about a file.
     ReportingUsage(fn(&GivenOptions) -> Result<(), Error>),
     /// A command that all processes started together run.
     Together(fn(&GivenOptions, &Refuse) -> Result<(), Error>),

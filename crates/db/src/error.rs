@@ -368,7 +368,7 @@ pub enum DbError {
         path.file_name().unwrap_or_default().display()
     )]
     EmptyKey {
-        /// Path of the LMDB file; in the words of later releases that of the database.
+        /// Path of the LMDB file; of the database, in the message of later releases.
         path: PathBuf,
     },
     /// A version-5 database has no table of taxids.

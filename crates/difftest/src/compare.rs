@@ -102,12 +102,12 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 pub const ON_RANKS: &str = "on ranks yet";
 /// Parts of the messages that FleetBLAST does not support a search on ranks.
 pub const REFUSED_ON_RANKS: [&str; 2] = [ON_RANKS, WITH_STRATEGY];
-/// End of the messages that FleetBLAST has no strategies in searches of this kind.
+/// End of the messages that FleetBLAST does not support search strategies for this search.
 const WITH_STRATEGY: &str = "_search_strategy yet";
 /// Part of the message that archives do not support an option.
 pub const IN_ARCHIVES: &str = "with -outfmt 11 yet";
-/// Part of the message about a database without counted residues. A list may leave only sequences
-/// of a few bases, which BLAST+ does not count.
+/// Part of FleetBLAST's message that it does not search an alias whose stated residue count is 0.
+/// (The alias states 0 if its list selects only sequences of a few bases.)
 pub const UNCOUNTED: &str = "aliases that count no residues";
 /// Parts of the messages that FleetBLAST cannot write metadata of a search: of any kind (one for
 /// each route), or of the kind that was asked for.

@@ -61,11 +61,11 @@ fn has_several(path: &Path) -> bool {
         .is_ok_and(|text| text.split(|&c| c == b'\n').filter(|l| l.starts_with(b">")).count() > 1)
 }
 
-/// Has BLAST+ search and write an archive, and returns the reports of BLAST+'s and FleetBLAST's
-/// `blast_formatter`. `None` if there is no archive.
+/// Runs BLAST+ to write an archive, and both `blast_formatter`s on it. Returns their reports;
+/// `None` if there is no archive.
 ///
-/// The number of the case decides which options only one of both has: whether the limits on the
-/// number of subjects are the report's alone, and who parses definition lines.
+/// The number of the case decides which options are given to the search only or the formatter only:
+/// the limits on the number of subjects, and `-parse_deflines`.
 ///
 /// # Errors
 /// If a program cannot be started.

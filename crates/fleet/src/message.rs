@@ -174,11 +174,11 @@ pub enum ToWorker<P> {
         queries: Option<P>,
         /// The current cut of the pass: hits worse than it cannot be chosen.
         cut: Option<P>,
-        /// Passes that have no further round: the worker drops their data.
+        /// Finished passes: the worker drops their data.
         forget: Vec<(BlockId, PassId)>,
     },
-    /// Drop the data of passes that have no further round. [`ToWorker::Assign`] carries the same
-    /// list if the master assigns the worker a task soon enough.
+    /// Drop the data of finished passes. [`ToWorker::Assign`] carries the same list if the master
+    /// assigns the worker a task soon enough.
     Forget {
         /// The passes.
         passes: Vec<(BlockId, PassId)>,

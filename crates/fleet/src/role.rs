@@ -93,10 +93,11 @@ pub enum Action<P, W> {
         block: BlockId,
         /// The pass. The cut does not apply to other passes.
         pass: PassId,
-        /// The cut, as [`Absorbed`](crate::work::MasterOutcome::Absorbed) gave it.
+        /// The cut: for each query the worst hit that can still be chosen, as encoded in
+        /// [`Absorbed`](crate::work::MasterOutcome::Absorbed).
         cut: P,
     },
-    /// From a worker: this pass has no further round. Drop its queries, hits and alignments.
+    /// From a worker: this pass is finished. Drop its queries, hits and alignments.
     /// Formatted pieces stay until later works have written all of their bytes.
     Forget {
         /// The block.

@@ -186,7 +186,7 @@ pub enum WorkerWork<P> {
         block: BlockId,
         /// The pass.
         pass: PassId,
-        /// The question for each partition.
+        /// Each partition with the master's encoded question about its hits.
         parts: Vec<(PartitionId, P)>,
         /// Bytes of formatted pieces that may stay in memory. Pieces beyond this go to the spool.
         budget: u64,

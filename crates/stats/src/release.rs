@@ -337,7 +337,7 @@ pub mod by_version {
         serializer.serialize_str(release.version)
     }
 
-    /// Decodes the release with an encoded number.
+    /// Decodes a version such as `2.16.0`, and returns its release.
     ///
     /// # Errors
     /// Returns an error for an unknown release, or an error of the deserializer.

@@ -115,7 +115,8 @@ fn open(path: &OsStr) -> Result<Box<dyn Read>, Error> {
     Ok(Box::new(file))
 }
 
-/// Makes an archive of an archive. `first` is the request of the first one of the file.
+/// Converts a stored archive to a new one, as `-outfmt 11` does. `first` is the request of the
+/// file's first archive.
 fn repeated(
     first: &StoredRequest,
     archive: &StoredArchive,

@@ -61,9 +61,9 @@ pub enum Reason {
     Option,
     /// The environment variable names it.
     Variable,
-    /// It is that of this program of BLAST+.
+    /// Release of the installed BLAST+ that this path names.
     Installed(PathBuf),
-    /// It is the latest one, since there is no BLAST+ or one of another release.
+    /// Latest known release: no BLAST+ is installed (`None`), or one of an unknown release.
     Latest(Option<InstalledBlast>),
 }
 

@@ -31,7 +31,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Returns the change with the first release that has it.
+    /// Combines this change with the first release that has the change.
     pub const fn since(self, since: &'static Release) -> Later {
         Later { since, change: self }
     }

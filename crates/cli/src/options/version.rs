@@ -109,13 +109,14 @@ fn text_of_blast(
     }
 }
 
-/// Returns the version of a program without the sign of BLAST+; empty if BLAST+ does not have it.
+/// Returns the version of a program without the `+` of BLAST+; empty for a program that BLAST+
+/// lacks.
 pub fn number(program: &Program) -> &'static str {
     let release = program.release.map(|release| release.version);
     numbered(program).or(release).unwrap_or_default()
 }
 
-/// Returns the version of a program that has not that of its release.
+/// Returns the version of a program if it differs from the version of its release.
 fn numbered(program: &Program) -> Option<&'static str> {
     program.own_version.filter(|&version| version != UNDESCRIBED_RELEASE)
 }

@@ -13,7 +13,7 @@ use crate::options::spec::Program;
 use crate::options::usage::ProgramName;
 use crate::stored_search::{BOOLEANS, INTEGERS, Stored, query_filter, search_options};
 
-/// Options that the shared words do not restore, with their stored names.
+/// Options that [`search_options`] does not restore, with their stored names.
 const FURTHER: [(&str, &str); 14] = [
     ("xdrop_gap", "GapXDropoff"),
     ("xdrop_gap_final", "GapXDropoffFinal"),
@@ -31,8 +31,8 @@ const FURTHER: [(&str, &str); 14] = [
     ("template_length", "MBTemplateLength"),
 ];
 
-/// Options that the shared words restore beside numbers and truth values, with their stored names.
-/// Filters of queries follow from the kind of the queries, and `-task` from the service.
+/// Options that [`search_options`] restores, besides integers and booleans, with their stored
+/// names. Filters of queries follow from the kind of the queries, and `-task` from the service.
 const SHARED: [(&str, &str); 10] = [
     ("evalue", "EvalueThreshold"),
     ("matrix", "MatrixName"),

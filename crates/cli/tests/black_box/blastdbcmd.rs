@@ -393,7 +393,8 @@ fn an_older_file_stays_if_the_database_cannot_be_opened() {
     }
 }
 
-/// A header in the middle of the database is damaged: the entries before it replace no older file.
+/// If a header in the middle of the database is damaged, `blastdbcmd -out` leaves an older output
+/// file unchanged, although it has read the entries before the damage.
 #[test]
 fn an_older_file_stays_if_the_database_is_damaged() {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -29,11 +29,13 @@ pub enum UserAlignmentError {
     Longer(usize),
 }
 
-/// Aligns all sequences with the sequence of row `master` (from 0), which is the query. A column
-/// has a letter or `-`. Lower-case letters of the query do not count as aligned.
+/// Reads the rows of a multiple alignment as pairwise alignments with row `master` (from 0), the
+/// query. Each column of a row has a letter or `-`. Lower-case letters of the query do not count
+/// as aligned.
 ///
 /// # Errors
-/// If the row cannot be the query.
+/// [`UserAlignmentError`] if there is no such row, or it is empty, has a `*`, or BLAST+ would take
+/// a longer row for the query.
 pub fn align_rows(rows: &[&[u8]], master: usize) -> Result<QueryAlignment, UserAlignmentError> {
     let Some(typed) = rows.get(master) else { return Err(UserAlignmentError::NoRow(rows.len())) };
     let query: Vec<u8> = letters(typed).collect();

@@ -35,7 +35,7 @@ impl<P> VerificationQueue<P> {
         self.waiting.insert(block, pass);
     }
 
-    /// Whether the first block has been found right.
+    /// Returns whether at least the first block is verified.
     pub fn has_begun(&self) -> bool {
         self.next > BlockId(0)
     }

@@ -254,7 +254,7 @@ impl<P: Payload> Worker<P> {
     }
 }
 
-/// Has the driver drop its data of these passes.
+/// Appends actions that make the driver drop its data of these passes.
 fn drop_passes<P>(passes: Vec<(BlockId, PassId)>, actions: &mut Actions<P>) {
     actions.extend(passes.into_iter().map(|(block, pass)| Action::Forget { block, pass }));
 }

@@ -71,9 +71,9 @@ impl ReportSink for ReportWithStrategies<'_> {
 
 /// The effective search space that BLAST+ has left among the options.
 enum SearchSpace {
-    /// That of the batch searched last; `None` before the first search.
+    /// Search space of the batch searched last; `None` before the first search.
     OfBatch(Option<i64>),
-    /// That of an iteration with a matrix, which is not known.
+    /// Search space of an iteration with a PSSM, which is unknown.
     OfMatrix,
 }
 

@@ -53,9 +53,9 @@ pub enum Format {
 /// (`-export_search_strategy`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StrategyPlan {
-    /// Their file.
+    /// File of the strategies.
     pub out: Destination,
-    /// What they say about the search.
+    /// Request that the strategies store.
     pub request: ArchiveRequest,
 }
 

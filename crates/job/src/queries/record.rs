@@ -109,7 +109,7 @@ impl QueryRecord {
         self.record.residues.len() as u64
     }
 
-    /// Reports the warnings of the FASTA reader to the audience.
+    /// Prints the FASTA reader's warnings about this query as messages of the job.
     pub fn report_warnings(&self, audience: &dyn Audience) {
         report_warnings(&self.record, audience);
     }
@@ -144,7 +144,7 @@ impl QueryRecord {
     }
 }
 
-/// Reports the warnings of the FASTA reader about a record to the audience.
+/// Prints the FASTA reader's warnings about `record` as messages of the job.
 pub(super) fn report_warnings(record: &Record, audience: &dyn Audience) {
     for warning in &record.warnings {
         audience.print_message(&warning.message_for(audience.program()));

@@ -18,7 +18,7 @@ use crate::asn::{AsnValue, print_asn_text};
 
 /// The names of the options with included and excluded taxa.
 const TAXA: [&str; 2] = ["TaxidList", "NegativeTaxidList"];
-/// Options that are not among those of the algorithm. BLAST+ restores none but taxa.
+/// Options outside the archive's list of algorithm options. BLAST+ restores only those with taxa.
 const RESTRICTIONS: [&str; 8] = [
     "DbFilteringAlgorithmId",
     "DbFilteringAlgorithmKey",

@@ -242,9 +242,9 @@ impl<'a> QueryResult<'a> {
     }
 
     /// Returns the masks that BLAST+ keeps with the results of the query, as ranges of the whole
-    /// query, each with its frame. A mask of the whole searched range is none of them
-    /// (`Blast_GetSeqLocInfoVector`, blast_aux.cpp). A PSSM has none, nor a batch that could not be
-    /// searched.
+    /// query, each with its frame. Omits a mask of the whole searched range
+    /// (`Blast_GetSeqLocInfoVector`, blast_aux.cpp). Empty for a PSSM, and for a batch that could
+    /// not be searched.
     pub(crate) fn result_masks(&self) -> Vec<(Frame, Range<u32>)> {
         if self.query.pssm.is_some() || !self.batch_searched {
             return Vec::new();

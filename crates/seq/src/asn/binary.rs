@@ -18,9 +18,9 @@ const MISPLACED: &str = "a value of a kind that does not belong here";
 /// The end of a block or of a label in BER.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum End {
-    /// It ends at this offset in the file.
+    /// Offset of the end in the file (definite length).
     Offset(u64),
-    /// Two zero bytes follow it.
+    /// Two zero bytes mark the end (indefinite length).
     Mark,
 }
 

@@ -301,7 +301,8 @@ pub(super) fn numbered(
     }
 }
 
-/// Joins the lines of a text, and makes one quote of two.
+/// Decodes the body of an ASN.1 string: removes line breaks, and replaces each doubled quote by
+/// one.
 fn unquoted(text: &[u8]) -> Cow<'_, [u8]> {
     let Some(mut special) = memchr::memchr3(b'\n', b'\r', b'"', text) else {
         return Cow::Borrowed(text);

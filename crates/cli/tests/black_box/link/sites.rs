@@ -77,7 +77,7 @@ impl Sites {
         Receiver::new(fleetblast(self.path(), &[&words, &link[..], options].concat()))
     }
 
-    /// Starts a receiver for connections from the site `here`.
+    /// Starts a receiver with `-db db` that accepts connections from the search site.
     pub(super) fn receive_db(&self) -> Receiver {
         self.receive([THERE, HERE], &["-db", "db"])
     }

@@ -1,4 +1,4 @@
-//! Vector extensions with AVX2.
+//! X-drop extensions with AVX2 instructions.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;

@@ -1,4 +1,4 @@
-//! Vector extensions with AVX-512BW.
+//! X-drop extensions with AVX-512BW instructions.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;

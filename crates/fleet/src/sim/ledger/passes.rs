@@ -20,7 +20,7 @@ struct Progress {
     pass: PassId,
     /// Number of tasks of the current pass whose results are absorbed.
     absorbed: u32,
-    /// Whether the verification found the current pass right; `None` before a verification.
+    /// Whether verification confirmed the current pass; `None` before a verification.
     right: Option<bool>,
     laid_out: bool,
 }

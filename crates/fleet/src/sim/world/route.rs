@@ -11,8 +11,8 @@ use crate::work::{MasterOutcome, SupermasterOutcome, WorkerOutcome};
 use super::{Parcel, RunEnd, SimEvent, World};
 
 impl World<'_> {
-    /// Has a role's rank spend `cost` seconds, as soon as it is free. Returns the time when they
-    /// are over, or `None` if the role has exited or its rank is dead.
+    /// Makes the rank of a role busy for `cost` seconds, from when it is free. Returns the time
+    /// when it is free again, or `None` if the role has exited or the rank is dead.
     pub(super) fn start_handling(&mut self, role: Address, cost: f64) -> Option<Time> {
         // Almost all roles exit at the end of the job, so the lookup is rare.
         if !self.exited.is_empty() && self.exited.contains(&role) {
