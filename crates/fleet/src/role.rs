@@ -7,8 +7,8 @@ use crate::message::Outgoing;
 /// A state machine that a driver runs.
 ///
 /// The driver calls [`Role::handle`] with one event at a time and carries out the actions in their
-/// order. It may carry out works of different [lanes](crate::work::Lane) at once. A role never has
-/// more than one work per lane running.
+/// order. It may carry out works of different [classes](crate::work::WorkClass) at once. A role
+/// never has more than one work per class running.
 pub trait Role<P> {
     /// Type of the messages that the role receives.
     type Message;

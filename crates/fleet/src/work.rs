@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{Address, BlockId, PartitionId, PassId, WorkerId};
 use crate::payload::{Payload, Queries};
 
-/// Class of a work. A role runs at most one work of each lane at a time.
+/// Class of a work. A role runs at most one work of each class at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
+pub enum WorkClass {
     /// The work uses the rank's search threads.
     Compute,
     /// The work reads, writes or copies while a search goes on.
     Io,
 }
 
-/// Works of the supermaster. All of them are on [`Lane::Io`].
+/// Works of the supermaster. All of them are of [`WorkClass::Io`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SupermasterWork<P> {
     /// Create the output and write the bytes that come before the first block.
@@ -70,8 +70,8 @@ pub enum SupermasterOutcome<P> {
     Closed,
 }
 
-/// Works of a master. All of them are on [`Lane::Compute`]: they are short, and run on one thread
-/// while the search goes on.
+/// Works of a master. All of them are of [`WorkClass::Compute`]: they are short, and run on one
+/// thread while the search goes on.
 #[derive(Clone, Debug)]
 pub enum MasterWork<P> {
     /// Prepare a block's queries for the search, once for all workers.
@@ -163,10 +163,10 @@ pub enum MasterOutcome<P> {
     Gathered(P),
 }
 
-/// Works of a worker. [`WorkerWork::lane`] returns the lane of each.
+/// Works of a worker. [`WorkerWork::class`] returns the class of each.
 #[derive(Clone, Debug)]
 pub enum WorkerWork<P> {
-    /// Search a task (on the compute lane).
+    /// Search a task (class `Compute`).
     Search {
         /// The block.
         block: BlockId,
@@ -179,8 +179,7 @@ pub enum WorkerWork<P> {
         /// The highest cut of the pass that the worker knows.
         cut: Option<P>,
     },
-    /// Answer the master's questions of a round (on the compute lane): align, or format into
-    /// memory.
+    /// Answer the master's questions of a round (class `Compute`): align, or format into memory.
     Answer {
         /// The block.
         block: BlockId,
@@ -191,29 +190,29 @@ pub enum WorkerWork<P> {
         /// Bytes of formatted pieces that may stay in memory. Pieces beyond this go to the spool.
         budget: u64,
     },
-    /// Take part in a collective write (on the io lane). It waits for the other workers of the
-    /// group, but does not need their io lanes otherwise. It may hold a full write buffer.
+    /// Take part in a collective write (class `Io`). It waits for the other workers of the group,
+    /// but their other works of this class do not matter. It may hold a full write buffer.
     Collective {
         /// The worker's portion; offsets count from the start of the file.
         runs: Vec<OutputRun>,
         /// The master's bytes of the portion, in the order of the slices.
         master: Option<P>,
     },
-    /// Collect bytes of this worker's pieces for another worker that writes them (on the io lane).
+    /// Collect bytes of this worker's pieces for another worker that writes them (class `Io`).
     Gather {
         /// The block.
         block: BlockId,
         /// The bytes to collect, in this order.
         slices: Vec<Slice>,
     },
-    /// Write a window to the output (on the io lane).
+    /// Write a window to the output (class `Io`).
     Write(Window<P>),
-    /// Collect the bytes of a window, which is one run, so that the supermaster can write them (on
-    /// the io lane).
+    /// Collect the bytes of a window, which is one run, so that the supermaster can write them
+    /// (class `Io`).
     HandOver(Window<P>),
-    /// Append a window to the checkpoint and make it durable (on the io lane). Offsets count from
-    /// the start of the block's output. A block is in the checkpoint once all of its output is
-    /// stored, by any workers. The output may be empty.
+    /// Append a window to the checkpoint and make it durable (class `Io`). Offsets count from the
+    /// start of the block's output. A block is in the checkpoint once all of its output is stored,
+    /// by any workers. The output may be empty.
     Persist {
         /// The bytes to append.
         window: Window<P>,
@@ -225,15 +224,15 @@ pub enum WorkerWork<P> {
 }
 
 impl<P> WorkerWork<P> {
-    /// Returns the lane of the work.
-    pub fn lane(&self) -> Lane {
+    /// Returns the class of the work.
+    pub fn class(&self) -> WorkClass {
         match self {
-            WorkerWork::Search { .. } | WorkerWork::Answer { .. } => Lane::Compute,
+            WorkerWork::Search { .. } | WorkerWork::Answer { .. } => WorkClass::Compute,
             WorkerWork::Collective { .. }
             | WorkerWork::Gather { .. }
             | WorkerWork::HandOver(_)
             | WorkerWork::Write(_)
-            | WorkerWork::Persist { .. } => Lane::Io,
+            | WorkerWork::Persist { .. } => WorkClass::Io,
         }
     }
 }

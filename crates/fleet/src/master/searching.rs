@@ -101,7 +101,7 @@ impl<P: Payload> BlockSearch<P> {
     }
 
     /// Notes that a worker has searched a task. Returns false if the task was not assigned.
-    pub fn searched(&mut self, partition: PartitionId) -> bool {
+    pub fn record_searched_task(&mut self, partition: PartitionId) -> bool {
         let Some(task) = self.tasks.get_mut(partition.index()) else { return false };
         let Task::AssignedTo(worker) = *task else { return false };
         *task = Task::Searched(worker);

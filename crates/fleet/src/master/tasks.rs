@@ -199,7 +199,7 @@ impl<P: Payload> Master<P> {
         hits: P,
     ) {
         let Some(search) = self.searching(block, pass) else { return };
-        if search.searched(partition) {
+        if search.record_searched_task(partition) {
             let work = MasterWork::MergeHits { block, pass, partition, hits };
             self.works.push_back((Pending::Absorb(block, pass), work));
         }

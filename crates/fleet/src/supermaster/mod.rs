@@ -182,7 +182,7 @@ impl<P: Payload> Supermaster<P> {
                     );
                 }
             }
-            SupermasterOutcome::Written => self.partial_grains.written(),
+            SupermasterOutcome::Written => self.partial_grains.record_written_grains(),
             SupermasterOutcome::Closed => {
                 self.send_to_all(now, &ToMaster::Stop(JobEnd::Completed), actions);
                 actions.push(Action::Exit(JobEnd::Completed));
@@ -330,7 +330,7 @@ impl<P: Payload> Supermaster<P> {
         let all_placed = self.input_ended
             && offsets.next() == self.next
             && self.placed == self.next.0
-            && self.partial_grains.are_written();
+            && self.partial_grains.is_complete();
         if all_placed && !self.closing {
             self.closing = true;
             let offset = offsets.offset();

@@ -56,12 +56,12 @@ impl<P: Payload> PartialGrains<P> {
     }
 
     /// Notes that the bytes that [`PartialGrains::next`] returned last are written.
-    pub fn written(&mut self) {
+    pub fn record_written_grains(&mut self) {
         self.missing -= std::mem::take(&mut self.writing);
     }
 
     /// Whether all expected bytes are written.
-    pub fn are_written(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.missing == 0
     }
 }

@@ -1,4 +1,4 @@
-//! Works of a worker on the io lane: writing, and sending bytes to the workers that write. They run
+//! Works of a worker of class `Io`: writing, and sending bytes to the workers that write. They run
 //! while the search goes on.
 
 use crate::ids::{Address, Ticket, Time};
@@ -7,7 +7,7 @@ use crate::payload::Payload;
 use crate::role::Action;
 use crate::work::{OutputRun, WorkerOutcome, WorkerWork};
 
-use super::output::{PortionKey, Purpose};
+use super::output::{PortionDestination, PortionKey};
 use super::{Actions, Worker, name};
 
 /// This worker's portion of a collective write.
@@ -19,7 +19,7 @@ pub struct JointWrite<P> {
     pub master: Option<P>,
 }
 
-/// The running work on the io lane, with the data that its end needs.
+/// The running work of class `Io`, with the data that its end needs.
 #[derive(Debug)]
 pub enum IoWork {
     Gather { to: Address, window: u64, length: u64 },
@@ -37,7 +37,7 @@ pub enum Sending {
 }
 
 impl<P: Payload> Worker<P> {
-    /// Opens windows as far as memory allows, and starts the next work on the io lane. Collective
+    /// Opens windows as far as memory allows, and starts the next work of class `Io`. Collective
     /// writes come first, because all other workers of the group wait for them. Requests of other
     /// workers come next, because they occupy memory of those workers.
     pub(super) fn start_io(&mut self, now: Time, actions: &mut Actions<P>) {
@@ -78,9 +78,11 @@ impl<P: Payload> Worker<P> {
                 WorkerWork::HandOver(open.window),
             ));
         }
-        let work = match open.purpose {
-            Purpose::Store(size) => WorkerWork::Persist { window: open.window, size, last },
-            Purpose::WriteOutput => WorkerWork::Write(open.window),
+        let work = match open.destination {
+            PortionDestination::Checkpoint(size) => {
+                WorkerWork::Persist { window: open.window, size, last }
+            }
+            PortionDestination::OutputFile => WorkerWork::Write(open.window),
         };
         Some((IoWork::Write { portion, length }, work))
     }
@@ -106,7 +108,7 @@ impl<P: Payload> Worker<P> {
             (IoWork::Write { portion, length }, WorkerOutcome::Written { freed }) => {
                 self.memory.free(freed);
                 self.memory.close_window(length);
-                self.written(now, portion, actions);
+                self.record_written_window(now, portion, actions);
             }
             (
                 IoWork::HandOver { portion, length, offset },
@@ -117,7 +119,7 @@ impl<P: Payload> Worker<P> {
                 let ticket = self.ticket();
                 self.sending.push((ticket, Sending::Window(length)));
                 actions.push(Action::Send { message, receipt: Some(ticket) });
-                self.written(now, portion, actions);
+                self.record_written_window(now, portion, actions);
             }
             (IoWork::Collective, WorkerOutcome::Written { freed }) => {
                 self.memory.set_collective(0);
@@ -135,11 +137,11 @@ impl<P: Payload> Worker<P> {
 
     /// Notes that a window of a portion is written. After the last window, reports the portion to
     /// the master.
-    fn written(&mut self, now: Time, portion: PortionKey, actions: &mut Actions<P>) {
-        if self.output.written(portion) {
+    fn record_written_window(&mut self, now: Time, portion: PortionKey, actions: &mut Actions<P>) {
+        if self.output.record_written_window(portion) {
             let message = match portion {
-                (block, Purpose::Store(_)) => ToMaster::Stored { block },
-                (block, Purpose::WriteOutput) => ToMaster::Written { block },
+                (block, PortionDestination::Checkpoint(_)) => ToMaster::Stored { block },
+                (block, PortionDestination::OutputFile) => ToMaster::Written { block },
             };
             self.send_to_master(now, message, actions);
         }

@@ -21,7 +21,7 @@ use crate::work::{WorkerOutcome, WorkerWork};
 
 use self::io_work::{IoWork, JointWrite, Sending};
 use self::memory::Memory;
-use self::output::{Purpose, WorkerOutput};
+use self::output::{PortionDestination, WorkerOutput};
 
 pub(crate) use self::output::cut_into_windows;
 
@@ -45,7 +45,7 @@ struct Question<P> {
     parts: Vec<(PartitionId, P)>,
 }
 
-/// The running work on the compute lane.
+/// The running work of class `Compute`.
 #[derive(Debug)]
 enum Computing {
     Search(BlockId, PassId, PartitionId),
@@ -140,10 +140,10 @@ impl<P: Payload> Worker<P> {
                 self.questions.push_back(Question { block, pass, parts: questions });
             }
             ToWorker::Store { block, runs, size } => {
-                self.output.add((block, Purpose::Store(size)), runs, self.buffer);
+                self.output.add((block, PortionDestination::Checkpoint(size)), runs, self.buffer);
             }
             ToWorker::WriteOutput { block, runs } => {
-                self.output.add((block, Purpose::WriteOutput), runs, self.buffer);
+                self.output.add((block, PortionDestination::OutputFile), runs, self.buffer);
             }
             ToWorker::OutputRequest(fetch) => self.output.request(from, fetch),
             ToWorker::OutputBytes { window, bytes } => self.output.receive(from, window, bytes),
@@ -179,7 +179,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Starts the next work on the compute lane, if none is running. Answers come before searches,
+    /// Starts the next work of class `Compute`, if none is running. Answers come before searches,
     /// because they help to finish blocks.
     fn compute(&mut self, actions: &mut Actions<P>) {
         if self.computing.is_some() {

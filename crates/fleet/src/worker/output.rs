@@ -13,11 +13,11 @@ use super::memory::Memory;
 
 /// Destination of the bytes of a portion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Purpose {
+pub enum PortionDestination {
     /// The checkpoint. The number is the size of the block's whole output in bytes.
-    Store(u64),
+    Checkpoint(u64),
     /// The output file.
-    WriteOutput,
+    OutputFile,
 }
 
 /// The part of a block's output that this worker stores or writes.
@@ -45,7 +45,7 @@ pub struct OpenWindow<P> {
     /// Number of bytes.
     pub length: u64,
     /// Destination of the bytes.
-    pub purpose: Purpose,
+    pub destination: PortionDestination,
     /// Whether the worker hands the window, which is one run, over to the supermaster.
     pub is_partial_grain: bool,
     /// Number of parts of other holders that have not arrived.
@@ -55,12 +55,12 @@ pub struct OpenWindow<P> {
 impl<P> OpenWindow<P> {
     /// Returns the key of the window's portion.
     pub fn key(&self) -> PortionKey {
-        (self.window.block, self.purpose)
+        (self.window.block, self.destination)
     }
 }
 
 /// Identifies a portion.
-pub type PortionKey = (BlockId, Purpose);
+pub type PortionKey = (BlockId, PortionDestination);
 
 /// Portions that a worker must write, and requests of other workers that it must serve.
 #[derive(Debug)]
@@ -100,7 +100,9 @@ impl<P: Payload> WorkerOutput<P> {
     /// gets one empty window.
     pub fn add(&mut self, key: PortionKey, runs: Vec<OutputRun>, buffer: u64) {
         let mut windows = match (key.1, self.grain) {
-            (Purpose::WriteOutput, Some(grain)) => with_partial_grains(runs, buffer, grain),
+            (PortionDestination::OutputFile, Some(grain)) => {
+                with_partial_grains(runs, buffer, grain)
+            }
             _ => planned(runs, buffer, false).collect(),
         };
         if windows.is_empty() {
@@ -123,7 +125,7 @@ impl<P: Payload> WorkerOutput<P> {
             }
             let Planned { runs, is_partial_grain, .. } =
                 portion.windows.pop_front().expect("just seen");
-            let ((block, purpose), number) = (portion.key, self.opened);
+            let ((block, destination), number) = (portion.key, self.opened);
             self.opened += 1;
             let before = requests.len();
             for (holder, slices) in by_other_holder(self.me, self.group, &runs) {
@@ -131,7 +133,7 @@ impl<P: Payload> WorkerOutput<P> {
             }
             let missing = requests.len() - before;
             let window = Window { block, runs, parts: Vec::with_capacity(missing) };
-            let window = OpenWindow { window, length, purpose, is_partial_grain, missing };
+            let window = OpenWindow { window, length, destination, is_partial_grain, missing };
             if missing == 0 {
                 self.complete.push_back(window);
             } else {
@@ -176,7 +178,7 @@ impl<P: Payload> WorkerOutput<P> {
     }
 
     /// Notes that a window of a portion is written. Returns true if it completes the portion.
-    pub fn written(&mut self, key: PortionKey) -> bool {
+    pub fn record_written_window(&mut self, key: PortionKey) -> bool {
         let Some(left) = self.left.get_mut(&key) else { return false };
         *left -= 1;
         let done = *left == 0;

@@ -4,7 +4,7 @@ use fleetblast_fleet::end::JobEnd;
 use fleetblast_fleet::ids::{Address, Rank};
 use fleetblast_fleet::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
 use fleetblast_fleet::role::{Action, Event, Role};
-use fleetblast_fleet::work::{Lane, MasterOutcome, SupermasterOutcome, WorkerOutcome};
+use fleetblast_fleet::work::{MasterOutcome, SupermasterOutcome, WorkClass, WorkerOutcome};
 
 use super::{Driver, RankEnd};
 use crate::error::Error;
@@ -95,8 +95,8 @@ impl<T: Transport> Driver<'_, T> {
         let (executor, from) = (slot.executor.clone(), Address::Worker(*id));
         for action in actions {
             match self.carry_out(from, action)? {
-                Some(Action::Run { ticket, work }) => match (work.lane(), &self.output_thread) {
-                    (Lane::Io, Some(output_thread)) => {
+                Some(Action::Run { ticket, work }) => match (work.class(), &self.output_thread) {
+                    (WorkClass::Io, Some(output_thread)) => {
                         let _ = output_thread.send((ticket, work));
                     }
                     _ => {
