@@ -26,7 +26,7 @@ pub enum SupermasterWork<P> {
         /// Whether an earlier run finished the block, so that its queries are not needed.
         skip: bool,
     },
-    /// Verify the results of a pass of a block. All earlier blocks are verified and right.
+    /// Verify the results of a pass of a block. All earlier blocks are verified and confirmed.
     Verify {
         /// The block.
         block: BlockId,
@@ -58,9 +58,9 @@ pub enum SupermasterOutcome<P> {
     Read(Option<Queries<P>>),
     /// Outcome of `Verify`.
     Verified {
-        /// Whether the block is right, so that the next one can be verified. A wrong block is
-        /// searched again.
-        right: bool,
+        /// Whether the results are confirmed, so that the next block can be verified. Otherwise the
+        /// block is searched again.
+        is_confirmed: bool,
         /// The verdict for the block's master.
         verdict: P,
     },

@@ -172,8 +172,8 @@ impl<P: Payload> Supermaster<P> {
         match outcome {
             SupermasterOutcome::Opened { base } => self.offsets = Some(Offsets::new(base)),
             SupermasterOutcome::Read(queries) => self.read(now, queries, actions),
-            SupermasterOutcome::Verified { right, verdict } => {
-                if let Some((block, group, pass)) = self.verification.end(right) {
+            SupermasterOutcome::Verified { is_confirmed, verdict } => {
+                if let Some((block, group, pass)) = self.verification.end(is_confirmed) {
                     self.send_to_master(
                         now,
                         group,

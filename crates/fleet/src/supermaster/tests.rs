@@ -280,7 +280,10 @@ fn others_wait_for_the_verification_of_a_short_first_block_and_go_one_by_one() {
     assert_eq!(bench.sent(), [(0, "blocks [0]".into())]);
     let (block, pass, results) = (BlockId(0), PassId(0), Bytes::from(vec![1; 4]));
     bench.from(0, ToSupermaster::Verify { block, pass, found: results.clone() });
-    let outcome = |right| SupermasterOutcome::Verified { right, verdict: Bytes::from(vec![2; 5]) };
+    let outcome = |is_confirmed| SupermasterOutcome::Verified {
+        is_confirmed,
+        verdict: Bytes::from(vec![2; 5]),
+    };
     bench.done(&SupermasterWork::Verify { block, pass, results: results.clone() }, outcome(false));
     assert!(!is_reading(&bench), "{:?}", bench.actions);
     assert_eq!(bench.sent(), [(0, "verified 0 0".into())]);

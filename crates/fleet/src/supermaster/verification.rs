@@ -11,9 +11,9 @@ type PassOfGroup<P> = (GroupId, PassId, P);
 /// Passes that wait for verification.
 #[derive(Debug)]
 pub struct VerificationQueue<P> {
-    /// The next block to verify. All blocks before it are right.
+    /// The next block to verify. All blocks before it are confirmed.
     next: BlockId,
-    /// Blocks after `next` that an earlier run finished, and that are therefore right.
+    /// Blocks after `next` that an earlier run finished, and that are therefore confirmed.
     skipped: BTreeSet<BlockId>,
     waiting: BTreeMap<BlockId, PassOfGroup<P>>,
     under_way: Option<(BlockId, GroupId, PassId)>,
@@ -47,7 +47,7 @@ impl<P> VerificationQueue<P> {
         waits.then_some(self.next)
     }
 
-    /// Notes that a block is right because an earlier run finished it.
+    /// Notes that a block needs no verification because an earlier run finished it.
     pub fn skip(&mut self, block: BlockId) {
         self.skipped.insert(block);
         self.advance();
@@ -63,10 +63,10 @@ impl<P> VerificationQueue<P> {
     }
 
     /// Ends the running verification. Returns the block, the group that searched it, and the pass.
-    /// If the block is not right, its group will add another pass of it.
-    pub fn end(&mut self, right: bool) -> Option<(BlockId, GroupId, PassId)> {
+    /// If the block is not confirmed, its group will add another pass of it.
+    pub fn end(&mut self, is_confirmed: bool) -> Option<(BlockId, GroupId, PassId)> {
         let verified = self.under_way.take();
-        if right && verified.is_some() {
+        if is_confirmed && verified.is_some() {
             self.next = self.next.next();
             self.advance();
         }

@@ -90,16 +90,16 @@ impl Ledger {
         }
     }
 
-    /// Notes a violation, which `what` describes, unless `fine`.
-    pub fn check(&mut self, fine: bool, what: impl FnOnce() -> String) {
-        if !fine {
+    /// Notes a violation, which `what` describes, unless the condition is met.
+    pub fn check(&mut self, is_met: bool, what: impl FnOnce() -> String) {
+        if !is_met {
             self.violations.push(what());
         }
     }
 
     /// Notes a violation if the result is an error.
-    pub fn note(&mut self, fine: Result<(), String>) {
-        self.violations.extend(fine.err());
+    pub fn note(&mut self, result: Result<(), String>) {
+        self.violations.extend(result.err());
     }
 
     fn place(&mut self, block: BlockId, slice: &Slice, writer: WorkerId) -> Option<u64> {

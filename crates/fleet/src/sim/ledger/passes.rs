@@ -21,7 +21,7 @@ struct Progress {
     /// Number of tasks of the current pass whose results are absorbed.
     absorbed: u32,
     /// Whether verification confirmed the current pass; `None` before a verification.
-    right: Option<bool>,
+    is_confirmed: Option<bool>,
     laid_out: bool,
 }
 
@@ -48,8 +48,8 @@ pub struct Passes {
     answered: HashMap<Task, (WorkerId, u32)>,
 }
 
-fn require(fine: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if fine { Ok(()) } else { Err(what()) }
+fn require(is_met: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if is_met { Ok(()) } else { Err(what()) }
 }
 
 impl Passes {
@@ -90,7 +90,8 @@ impl Passes {
 
     /// Notes that the master prepared a block's queries, for the pass `first`.
     pub fn prepare(&mut self, block: BlockId, first: PassId) -> Result<(), String> {
-        let progress = Progress { first, pass: first, absorbed: 0, right: None, laid_out: false };
+        let progress =
+            Progress { first, pass: first, absorbed: 0, is_confirmed: None, laid_out: false };
         let again = self.blocks.insert(block, progress);
         let finished = self.finished.contains_key(&block);
         require(again.is_none() && !finished && first == self.start.first_pass(block), || {
@@ -176,7 +177,7 @@ impl Passes {
         replies: impl Iterator<Item = (PassId, u32)>,
     ) -> Result<(), String> {
         let absorbed = self.is_absorbed(block, pass, &format!("round {round}"))?;
-        require(round == 0 || absorbed.right != Some(false), || {
+        require(round == 0 || absorbed.is_confirmed != Some(false), || {
             format!("block {block}, pass {pass}: round {round} of a wrong pass")
         })?;
         for (of, answered) in replies {
@@ -207,19 +208,19 @@ impl Passes {
     }
 
     /// Notes that the supermaster verifies a pass. The results belong to the pass `of`. All earlier
-    /// blocks must be verified and right.
+    /// blocks must be confirmed.
     pub fn verify(
         &mut self,
         (block, pass): (BlockId, PassId),
         of: PassId,
-        right: bool,
+        is_confirmed: bool,
     ) -> Result<(), String> {
         while self.finished.contains_key(&self.unverified) {
             self.unverified = self.unverified.next();
         }
         let next = self.unverified;
-        let before = self.is_absorbed(block, pass, "verified")?.right.replace(right);
-        if right {
+        let before = self.is_absorbed(block, pass, "verified")?.is_confirmed.replace(is_confirmed);
+        if is_confirmed {
             self.unverified = next.next();
         }
         require(block == next && of == pass && before.is_none(), || {
@@ -236,7 +237,7 @@ impl Passes {
         (block, pass): (BlockId, PassId),
         of: PassId,
     ) -> Result<(), String> {
-        let verified = self.progress(block, pass)?.right;
+        let verified = self.progress(block, pass)?.is_confirmed;
         require(of == pass && verified.is_some(), || {
             format!("block {block}, pass {pass}: a verdict of pass {of}; verified: {verified:?}")
         })
@@ -258,9 +259,9 @@ impl Passes {
     /// Notes that a pass is over and that the block is searched again.
     fn again(&mut self, block: BlockId, pass: PassId) -> Result<(), String> {
         let progress = self.progress(block, pass)?;
-        let right = progress.right.take();
+        let is_confirmed = progress.is_confirmed.take();
         (progress.pass, progress.absorbed) = (pass.next(), 0);
-        require(right != Some(true), || {
+        require(is_confirmed != Some(true), || {
             format!("block {block}: pass {pass} is right, but searched again")
         })
     }
@@ -270,9 +271,9 @@ impl Passes {
         let predicted = self.workload.is_predicted();
         let progress = self.progress(block, pass)?;
         progress.laid_out = true;
-        let right = progress.right;
-        require(right == predicted.then_some(true), || {
-            format!("block {block}: pass {pass} is laid out, which was verified: {right:?}")
+        let is_confirmed = progress.is_confirmed;
+        require(is_confirmed == predicted.then_some(true), || {
+            format!("block {block}: pass {pass} is laid out, which was verified: {is_confirmed:?}")
         })?;
         require(self.workload.is_last(block, pass), || {
             format!("block {block}: laid out after pass {pass}")

@@ -197,7 +197,7 @@ impl Workload {
         pass.next().0 >= self.passes(block)
     }
 
-    /// Whether passes are predictions. Then only the last pass of a block is right.
+    /// Whether passes are predictions. Then verification confirms only the last pass of a block.
     pub fn is_predicted(&self) -> bool {
         matches!(&self.source, Source::Drawn(of) if of.predicted)
     }

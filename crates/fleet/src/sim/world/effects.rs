@@ -53,8 +53,8 @@ impl World<'_> {
         let worker = WorkerId(worker);
         match effect {
             Effect::Search(task) => {
-                let fine = ledger.passes.search(worker, task);
-                ledger.note(fine);
+                let result = ledger.passes.search(worker, task);
+                ledger.note(result);
             }
             Effect::Answer(answered, kept) => {
                 let held = self.job.topology.partitions_of(worker);
@@ -62,8 +62,8 @@ impl World<'_> {
                     ledger.check(held.contains(&task.2), || {
                         format!("worker {worker} is asked for partition {}", task.2)
                     });
-                    let fine = ledger.passes.answer(worker, task, round);
-                    ledger.note(fine);
+                    let result = ledger.passes.answer(worker, task, round);
+                    ledger.note(result);
                 }
                 ledger.change_held(worker, kept, 0);
             }

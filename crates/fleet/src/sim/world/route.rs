@@ -125,8 +125,8 @@ impl World<'_> {
         note: impl FnOnce(&mut Passes, WorkerId) -> Result<(), String>,
     ) {
         if let (Some(ledger), Address::Worker(worker)) = (&mut self.ledger, from) {
-            let fine = note(&mut ledger.passes, worker);
-            ledger.note(fine);
+            let result = note(&mut ledger.passes, worker);
+            ledger.note(result);
         }
     }
 

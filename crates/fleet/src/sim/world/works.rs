@@ -31,13 +31,16 @@ impl World<'_> {
             }
             SupermasterWork::Read { .. } => (1e-6, SupermasterOutcome::Read(None)),
             SupermasterWork::Verify { block, pass, results } => {
-                let right = workload.is_last(block, pass);
+                let is_confirmed = workload.is_last(block, pass);
                 if let Some(ledger) = &mut self.ledger {
-                    let fine = ledger.passes.verify((block, pass), results.pass, right);
-                    ledger.note(fine);
+                    let result = ledger.passes.verify((block, pass), results.pass, is_confirmed);
+                    ledger.note(result);
                 }
                 let verdict = Parcel::with_pass(64, pass);
-                (workload.master_seconds(block), SupermasterOutcome::Verified { right, verdict })
+                (
+                    workload.master_seconds(block),
+                    SupermasterOutcome::Verified { is_confirmed, verdict },
+                )
             }
             SupermasterWork::Write(ends) => {
                 if let Some(ledger) = &mut self.ledger {
@@ -110,7 +113,7 @@ impl World<'_> {
     fn note_master(&mut self, work: &MasterWork<Parcel>, outcome: &MasterOutcome<Parcel>) {
         let Some(ledger) = &mut self.ledger else { return };
         let passes = &mut ledger.passes;
-        let fine = match (work, outcome) {
+        let result = match (work, outcome) {
             (MasterWork::Prepare { block, .. }, MasterOutcome::Prepared { pass, .. }) => {
                 passes.prepare(*block, *pass)
             }
@@ -128,7 +131,7 @@ impl World<'_> {
             }
             _ => Ok(()),
         };
-        ledger.note(fine);
+        ledger.note(result);
         if let (MasterWork::DecideNextStep { block, pass, .. }, MasterOutcome::NextPass { .. }) =
             (work, outcome)
             && self.job.config.checkpoint
@@ -188,8 +191,8 @@ impl World<'_> {
                 let task = (block, pass, partition);
                 if let Some(ledger) = &mut self.ledger {
                     let of = |parcel: Option<Parcel>| parcel.map(|parcel| parcel.pass);
-                    let fine = ledger.passes.begin(WorkerId(worker), task, of(queries), of(cut));
-                    ledger.note(fine);
+                    let result = ledger.passes.begin(WorkerId(worker), task, of(queries), of(cut));
+                    ledger.note(result);
                 }
                 self.search(worker, ticket, task);
             }

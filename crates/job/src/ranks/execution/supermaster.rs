@@ -235,7 +235,7 @@ impl<'a> SearchSupermaster<'a> {
                 let (verdict, notices) = iterations.add_outcome(block, found)?;
                 self.print_notices(notices);
                 return Ok(SupermasterOutcome::Verified {
-                    right: true,
+                    is_confirmed: true,
                     verdict: encode(&verdict)?,
                 });
             }
@@ -245,16 +245,16 @@ impl<'a> SearchSupermaster<'a> {
         };
         let found: ExtensionStatistics = decode(found)?;
         let verdict = predictor.verify_prediction(block, &found)?;
-        let right = !matches!(verdict, Verification::SearchAgain(_));
-        let mut warnings = if right { self.warnings.remove(&block) } else { None };
+        let is_confirmed = !matches!(verdict, Verification::SearchAgain(_));
+        let mut warnings = if is_confirmed { self.warnings.remove(&block) } else { None };
         if let (Some(warnings), Verification::CorrectUntil(count)) = (&mut warnings, &verdict) {
             warnings.truncate(*count as usize);
         }
-        if let (true, Some(verification_records)) = (right, verification_records) {
+        if let (true, Some(verification_records)) = (is_confirmed, verification_records) {
             verification_records.write(block, &found.extensions)?;
         }
         self.print_warnings(&warnings.unwrap_or_default());
-        Ok(SupermasterOutcome::Verified { right, verdict: encode(&verdict)? })
+        Ok(SupermasterOutcome::Verified { is_confirmed, verdict: encode(&verdict)? })
     }
 
     /// Prints warnings of BLAST+ about queries, unless the I/O site prints them.

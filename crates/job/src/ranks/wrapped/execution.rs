@@ -141,7 +141,7 @@ impl<'a> WrappedSupermaster<'a> {
             verification_records.write(block, &vec![count])?;
         }
         self.counted.insert(block, count);
-        Ok(SupermasterOutcome::Verified { right: true, verdict: encode(&counted)? })
+        Ok(SupermasterOutcome::Verified { is_confirmed: true, verdict: encode(&counted)? })
     }
 
     fn write_end(&self, kind: ResultKind) -> Result<(), Error> {
