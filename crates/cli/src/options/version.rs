@@ -54,7 +54,7 @@ pub fn own_text(name: &str) -> String {
 /// Returns the text of `-version` of a program of BLAST+. Other programs parse the first line.
 fn short_text(program: &Program, release: &Release, reason: Option<&str>) -> String {
     let (version, name, blast) = (env!("CARGO_PKG_VERSION"), program.name, release.version);
-    let own = numbered(program).map_or(format!("{blast}+"), str::to_owned);
+    let own = own_version_number(program).map_or(format!("{blast}+"), str::to_owned);
     let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
     format!("{name}: {own}\n Package: FleetBLAST {version}, reports equal blast {blast}{reason}\n")
 }
@@ -65,7 +65,7 @@ fn text_of_blast(
     reason: Option<&str>,
 ) -> String {
     let name = program.name;
-    let own = number(program);
+    let own = version_number(program);
     let signature = format!("FleetBLAST-{}", env!("CARGO_PKG_VERSION"));
     match option {
         VersionOption::Short => short_text(program, release, reason),
@@ -111,13 +111,13 @@ fn text_of_blast(
 
 /// Returns the version of a program without the `+` of BLAST+; empty for a program that BLAST+
 /// lacks.
-pub fn number(program: &Program) -> &'static str {
+pub fn version_number(program: &Program) -> &'static str {
     let release = program.release.map(|release| release.version);
-    numbered(program).or(release).unwrap_or_default()
+    own_version_number(program).or(release).unwrap_or_default()
 }
 
 /// Returns the version of a program if it differs from the version of its release.
-fn numbered(program: &Program) -> Option<&'static str> {
+fn own_version_number(program: &Program) -> Option<&'static str> {
     program.own_version.filter(|&version| version != UNDESCRIBED_RELEASE)
 }
 

@@ -24,7 +24,7 @@ const HEAD: &str = "\
 pub fn text(program: &Program) -> String {
     let mut out = String::from(HEAD);
     element(&mut out, "name", program.name);
-    element(&mut out, "version", version::number(program));
+    element(&mut out, "version", version::version_number(program));
     element(&mut out, "description", &program.describe().join("\n"));
     element(&mut out, "detailed_description", "");
     out.push_str("</program>\n<arguments>\n");

@@ -133,7 +133,7 @@ impl Finder<'_> {
         let mut low_limit = first;
         let mut centre = first;
         while centre <= last {
-            if !self.windows.starts(centre) {
+            if !self.windows.can_start_segment(centre) {
                 centre += 1;
                 continue;
             }
@@ -160,10 +160,10 @@ impl Finder<'_> {
     /// Returns the first and the last centre of the run of extending windows around `centre`.
     fn extend(&self, centre: usize, low_limit: usize, last: usize) -> (usize, usize) {
         let (mut low, mut high) = (centre, centre);
-        while low > low_limit && self.windows.extends(low - 1) {
+        while low > low_limit && self.windows.can_extend_segment(low - 1) {
             low -= 1;
         }
-        while high < last && self.windows.extends(high + 1) {
+        while high < last && self.windows.can_extend_segment(high + 1) {
             high += 1;
         }
         (low, high)

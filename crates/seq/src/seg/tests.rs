@@ -90,8 +90,14 @@ fn the_estimate_decides_as_the_entropies_do() {
         windows.classify(&sequence);
         for (i, entropy) in entropies(&sequence, window).into_iter().enumerate() {
             let centre = i + windows.before;
-            assert_eq!(windows.starts(centre), entropy.is_some_and(|h| h <= params.locut));
-            assert_eq!(windows.extends(centre), entropy.is_some_and(|h| h <= params.hicut));
+            assert_eq!(
+                windows.can_start_segment(centre),
+                entropy.is_some_and(|h| h <= params.locut)
+            );
+            assert_eq!(
+                windows.can_extend_segment(centre),
+                entropy.is_some_and(|h| h <= params.hicut)
+            );
         }
     }
 }

@@ -82,11 +82,11 @@ impl Windows {
         Self { params, window, before, after, terms, cuts, flags }
     }
 
-    pub(super) fn starts(&self, centre: usize) -> bool {
+    pub(super) fn can_start_segment(&self, centre: usize) -> bool {
         self.flags[centre] & STARTS != 0
     }
 
-    pub(super) fn extends(&self, centre: usize) -> bool {
+    pub(super) fn can_extend_segment(&self, centre: usize) -> bool {
         self.flags[centre] & EXTENDS != 0
     }
 
@@ -163,7 +163,7 @@ impl Windows {
         if !extend.holds(sum, counts) {
             return 0;
         }
-        // `locut` never exceeds `hicut`, so a starting window also extends.
+        // `locut` never exceeds `hicut`, so a window that can start a segment can also extend one.
         if start.holds(sum, counts) { STARTS | EXTENDS } else { EXTENDS }
     }
 }
