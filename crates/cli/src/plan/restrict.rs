@@ -20,12 +20,13 @@ use crate::taxa;
 /// Returns the stored masks that the options select, if any.
 pub fn mask(options: &DatabaseOptions) -> Option<DatabaseMask> {
     let soft = options.db_soft_mask.as_deref().map(|name| (name, false));
-    let (name, hard) = soft.or_else(|| options.db_hard_mask.as_deref().map(|name| (name, true)))?;
+    let (name, has_hard_masks) =
+        soft.or_else(|| options.db_hard_mask.as_deref().map(|name| (name, true)))?;
     let algorithm = match number::parse_int4(name.as_bytes()) {
         Ok(number) => MaskAlgorithm::Number(number),
         Err(_) => MaskAlgorithm::Name(to_text(name)),
     };
-    Some(DatabaseMask { algorithm, hard })
+    Some(DatabaseMask { algorithm, has_hard_masks })
 }
 
 /// Reads the list of GIs, identifiers or taxids that the options name, if any. At most one is

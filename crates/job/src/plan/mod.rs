@@ -92,7 +92,7 @@ pub struct DatabaseMask {
     pub algorithm: MaskAlgorithm,
     /// Whether the masks are hard: nothing aligns to masked residues. Otherwise seeds do not touch
     /// them.
-    pub hard: bool,
+    pub has_hard_masks: bool,
 }
 
 /// Number or name of a masking algorithm of a database.

@@ -57,7 +57,7 @@ fn plans_with_other_inputs_and_outputs() {
         restriction: Some(Restriction::new(ListEntries::Taxids(vec![9606, -1]), true)),
         database_mask: Some(DatabaseMask {
             algorithm: MaskAlgorithm::Name("seg".to_owned()),
-            hard: true,
+            has_hard_masks: true,
         }),
         dbsize: Some(-7),
         query_range: Some(0..9),

@@ -142,7 +142,9 @@ pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, target: &Subj
             MaskAlgorithm::Number(number) => StoredMasks::Number(*number),
             MaskAlgorithm::Name(name) => StoredMasks::Name(name),
         };
-        request.subject_options.extend(archive_options::mask_options(algorithm, mask.hard));
+        request
+            .subject_options
+            .extend(archive_options::mask_options(algorithm, mask.has_hard_masks));
     }
 }
 

@@ -328,7 +328,7 @@ fn open_database(
         is_database_empty: database.combined_info().sequence_count == 0,
         shared_identifiers: SharedIdentifiers::open(&database)?,
         masks: stored.masks,
-        has_hard_masks: plan.database_mask.as_ref().is_some_and(|mask| mask.hard),
+        has_hard_masks: plan.database_mask.as_ref().is_some_and(|mask| mask.has_hard_masks),
         ..SubjectDatabase::plain(database.clone(), database, shortest, summary, plan)
     })
 }
