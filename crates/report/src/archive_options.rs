@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::scoremat::MatrixDescription;
+use crate::scoremat::PssmDescription;
 
 /// What an archive says about the search, as far as the command line determines it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -18,29 +18,29 @@ pub struct ArchiveRequest {
     pub subject_options: Vec<ArchiveOption>,
     /// The strand of the queries in a location: `both`, `plus` or `minus`, `unknown` for proteins.
     pub strand: String,
-    /// What archives say about position-specific matrices; `None` if the search makes none.
-    pub matrices: Option<ArchivedMatrices>,
+    /// What archives say about PSSMs; `None` if the search makes none.
+    pub pssms: Option<ArchivedPssms>,
     /// Whether the restrictions leave no subject.
     pub searches_nothing: bool,
     /// Warnings about the command line and the subjects, as BLAST+ prints them.
     pub warnings: Vec<String>,
 }
 
-/// What the archives of an iterated search say about its matrices.
+/// What the archives of an iterated search say about its PSSMs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ArchivedMatrices {
-    /// The matrix with which the search begins, if it comes from a file.
-    pub initial: Option<MatrixDescription>,
+pub struct ArchivedPssms {
+    /// The PSSM with which the search begins, if it comes from a file.
+    pub initial: Option<PssmDescription>,
     /// Name of the scoring matrix.
     pub matrix_name: String,
     /// Costs of gaps (open, extend).
     pub gap_costs: (i32, i32),
     /// Pseudocount as given by the user.
     pub pseudocount: i32,
-    /// Whether matrices have all intermediate data.
+    /// Whether PSSMs have all intermediate data.
     pub has_intermediate_data: bool,
-    /// The mode of composition-based statistics of searches with a matrix, if it is another one
-    /// than that of the options.
+    /// The mode of composition-based statistics of searches with a PSSM, if it differs from the
+    /// mode of the options.
     pub composition: Option<i64>,
 }
 

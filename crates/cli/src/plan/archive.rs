@@ -248,7 +248,7 @@ impl SetOptions {
             algorithm_options: self.options,
             subject_options: Vec::new(),
             strand: strand.to_owned(),
-            matrices: None,
+            pssms: None,
             searches_nothing: false,
             warnings: Vec::new(),
         }

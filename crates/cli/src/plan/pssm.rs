@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fleetblast_engine::pssm::{Pssm, PssmMaker};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::InitialPssm;
-use fleetblast_report::scoremat::{self, CheckpointError, MatrixDescription, ParsedCheckpoint};
+use fleetblast_report::scoremat::{self, CheckpointError, ParsedCheckpoint, PssmDescription};
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -46,7 +46,7 @@ pub fn read(
     }
     let lacks_ungapped = read.ungapped_parameters.is_none();
     let pssm = Arc::new(pssm(&read, scoring, rules.pseudocount)?);
-    let description = MatrixDescription {
+    let description = PssmDescription {
         id: read.id,
         title: read.title,
         has_text_residues: read.has_text_residues,

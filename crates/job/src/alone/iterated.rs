@@ -87,7 +87,7 @@ impl<'a> IteratedSearch<'a> {
         audience.open_block(0, block.prepared.len() as u64);
         let (mut found, mut ended) = (Vec::new(), Ok(()));
         for query in self.iterate(block, search)? {
-            let (iterated, saved) = self.save_matrices(query, audience);
+            let (iterated, saved) = self.save_pssms(query, audience);
             found.push(iterated);
             if saved.is_err() {
                 ended = saved;
@@ -207,7 +207,7 @@ impl<'a> IteratedSearch<'a> {
 
     /// Saves the PSSMs of a query whose report another site makes. Returns the query's iterations,
     /// and the error that ends the report, if any.
-    fn save_matrices(
+    fn save_pssms(
         &mut self,
         query: IteratingQuery,
         audience: &dyn Audience,
@@ -215,8 +215,8 @@ impl<'a> IteratedSearch<'a> {
         let IteratedSearch { rules, files, .. } = self;
         rules.print_warnings(query.record, audience);
         let IteratingQuery { record, progress, iterations } = query;
-        let matrices = iterations.iter().filter_map(|searched| searched.start.kept.as_ref());
-        let saved = files.save_all(rules, matrices.chain(&progress.last), record);
+        let pssms = iterations.iter().filter_map(|searched| searched.start.kept.as_ref());
+        let saved = files.save_all(rules, pssms.chain(&progress.last), record);
         let converged = progress.has_converged();
         let ended = saved.and(progress.failure.map_or(Ok(()), Err));
         (IteratedQuery { iterations, converged }, ended)

@@ -74,7 +74,7 @@ enum SearchSpace {
     /// Search space of the batch searched last; `None` before the first search.
     OfBatch(Option<i64>),
     /// Search space of an iteration with a PSSM, which is unknown.
-    OfMatrix,
+    OfPssm,
 }
 
 impl<'a> StrategyWriter<'a> {
@@ -135,7 +135,7 @@ impl<'a> StrategyWriter<'a> {
             write_strategy(&self.setup, &self.request, self.target, batch, (space, iterations));
         let written = written.map_err(|error| report_failure(&error))?;
         if most.is_some_and(|most| most != 1) {
-            self.search_space = SearchSpace::OfMatrix;
+            self.search_space = SearchSpace::OfPssm;
         } else if batch[0].batch_searched {
             let is_empty = self.request.searches_nothing;
             let space = if is_empty { 0 } else { batch[0].query.first().search_space };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fleetblast_db::check_mapped_files;
-use fleetblast_report::scoremat::{self, MatrixDescription};
+use fleetblast_report::scoremat::{self, PssmDescription};
 use fleetblast_seq::id::ObjectId;
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ impl EncodedPssm {
 
 #[cfg(test)]
 impl EncodedPssm {
-    /// Creates a matrix with only the bytes of a checkpoint.
+    /// Creates a PSSM with only the bytes of a checkpoint.
     pub fn from_checkpoint(bytes: &[u8]) -> Self {
         EncodedPssm { checkpoint: Some(bytes.to_vec()), table: None }
     }
@@ -64,7 +64,7 @@ fn checkpoint(
     let scoring = &iteration.params.scoring;
     let counted = || ObjectId::Text(format!("Query_{}", record.unnamed).into_bytes());
     let id = plan.initial_pssm.as_ref().map_or_else(counted, |start| start.description.id.clone());
-    let description = MatrixDescription {
+    let description = PssmDescription {
         id,
         title: Some(record.record.title.clone()),
         // BLAST+ has converted the residues from text to bytes by then.
@@ -95,10 +95,10 @@ impl<'a> PssmFiles<'a> {
     ///
     /// # Errors
     /// A file that cannot be written; the message names it.
-    pub fn save(&mut self, matrix: &EncodedPssm) -> Result<(), Error> {
+    pub fn save(&mut self, pssm: &EncodedPssm) -> Result<(), Error> {
         self.count += 1;
         let IterationPlan { checkpoint, table, .. } = self.iteration;
-        for (path, bytes) in [(checkpoint, &matrix.checkpoint), (table, &matrix.table)] {
+        for (path, bytes) in [(checkpoint, &pssm.checkpoint), (table, &pssm.table)] {
             if let (Some(path), Some(bytes)) = (path, bytes) {
                 self.write(path, bytes)?;
             }
@@ -116,8 +116,8 @@ impl<'a> PssmFiles<'a> {
         kept: impl IntoIterator<Item = &'k KeptPssm>,
         record: &QueryRecord,
     ) -> Result<(), Error> {
-        let mut matrices = kept.into_iter().filter_map(|kept| rules.matrix(kept, record));
-        matrices.try_for_each(|matrix| self.save(&matrix))
+        let mut pssms = kept.into_iter().filter_map(|kept| rules.encode_pssm(kept, record));
+        pssms.try_for_each(|pssm| self.save(&pssm))
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {

@@ -134,7 +134,7 @@ impl<'a> IterationRules<'a> {
     }
 
     /// Returns whether the report has the PSSMs themselves.
-    pub fn reports_matrices(&self) -> bool {
+    pub fn reports_pssms(&self) -> bool {
         self.plan.report.format == Format::Archive
     }
 
@@ -304,7 +304,7 @@ impl<'a> IterationRules<'a> {
 
     /// Starts the next iteration of a query; returns the data that its report needs.
     pub fn begin(&self, progress: &mut QueryProgress, record: &QueryRecord) -> IterationStart {
-        let kept = if self.saves_matrices() { progress.current_matrix() } else { None };
+        let kept = if self.saves_pssms() { progress.current_pssm() } else { None };
         let messages = self.messages(progress, record);
         let places = self.occurrences(&progress.query);
         let (query, known, exceeds) = (progress.query.clone(), progress.found.clone(), false);
@@ -365,13 +365,13 @@ impl<'a> IterationRules<'a> {
     }
 
     /// Returns whether PSSMs are written to files.
-    fn saves_matrices(&self) -> bool {
+    fn saves_pssms(&self) -> bool {
         self.iteration.checkpoint.is_some() || self.iteration.table.is_some()
     }
 
     /// Formats a PSSM for its files; `None` if the plan writes no such files.
-    pub fn matrix(&self, kept: &KeptPssm, record: &QueryRecord) -> Option<EncodedPssm> {
-        self.saves_matrices().then(|| EncodedPssm::new(self.plan, self.iteration, kept, record))
+    pub fn encode_pssm(&self, kept: &KeptPssm, record: &QueryRecord) -> Option<EncodedPssm> {
+        self.saves_pssms().then(|| EncodedPssm::new(self.plan, self.iteration, kept, record))
     }
 }
 

@@ -95,7 +95,7 @@ impl QueryProgress {
     }
 
     /// Returns the current PSSM and its statistics, to be saved.
-    pub(super) fn current_matrix(&self) -> Option<KeptPssm> {
+    pub(super) fn current_pssm(&self) -> Option<KeptPssm> {
         let (pssm, statistics) = (self.query.pssm.clone()?, self.statistics?);
         Some(KeptPssm { pssm, statistics })
     }
@@ -113,7 +113,7 @@ impl QueryProgress {
     /// PSSM is still saved, as for other queries.
     pub fn fail_if_unsearchable(&mut self) {
         if !self.ended && !self.query.is_searchable() {
-            self.last.extend(self.current_matrix());
+            self.last.extend(self.current_pssm());
             self.fail(Error::engine(NO_STATISTICS));
         }
     }
@@ -127,7 +127,7 @@ impl QueryProgress {
     pub(super) fn end(&mut self, save_last: bool) {
         self.ended = true;
         if save_last {
-            self.last.extend(self.current_matrix());
+            self.last.extend(self.current_pssm());
         }
     }
 }

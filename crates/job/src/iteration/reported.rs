@@ -54,7 +54,7 @@ impl ReportedIteration {
         if start.places.is_empty() {
             start.hide_masks();
         }
-        if !rules.reports_matrices() {
+        if !rules.reports_pssms() {
             // Other reports need only the statistics of a PSSM, which is large.
             let statistics =
                 |pssm: Arc<Pssm>| Arc::new(Pssm::of_statistics(pssm.ungapped, pssm.gapped));

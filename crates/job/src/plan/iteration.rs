@@ -8,7 +8,7 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, Params, ProteinParams};
 use fleetblast_engine::pssm::Pssm;
 use fleetblast_engine::search::Search;
-use fleetblast_report::scoremat::MatrixDescription;
+use fleetblast_report::scoremat::PssmDescription;
 
 use super::Plan;
 use crate::error::Error;
@@ -64,7 +64,7 @@ pub struct InitialPssm {
     /// the query's letters.
     pub lacks_ungapped: bool,
     /// What checkpoints say about the PSSM, with the name of the query from which it was made.
-    pub description: MatrixDescription,
+    pub description: PssmDescription,
 }
 
 impl IterationPlan {

@@ -11,7 +11,7 @@ use fleetblast_engine::pssm::Pssm;
 use fleetblast_link::Fingerprint;
 use fleetblast_metadata::EncodingChoice;
 use fleetblast_metadata::header::OptionValue;
-use fleetblast_report::scoremat::MatrixDescription;
+use fleetblast_report::scoremat::PssmDescription;
 use fleetblast_seq::id::ObjectId;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::pattern::PatternStatistics;
@@ -105,7 +105,7 @@ fn plans_of_iterated_searches_and_of_patterns() {
     let initial_pssm = InitialPssm {
         pssm: Arc::new(Pssm::of_statistics(blocks.0, blocks.1)),
         lacks_ungapped: true,
-        description: MatrixDescription {
+        description: PssmDescription {
             id: ObjectId::Text(b"query".to_vec()),
             title: None,
             has_text_residues: true,

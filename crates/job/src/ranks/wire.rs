@@ -171,7 +171,7 @@ pub struct IterationOutcome {
     /// Number of these parts that do not count as iterations.
     pub uncounted: u64,
     /// PSSMs to write to files, in their order.
-    pub matrices: Vec<EncodedPssm>,
+    pub pssms: Vec<EncodedPssm>,
     /// Exit code and message of the error that ended the last iteration.
     pub failure: Option<(u8, String)>,
 }

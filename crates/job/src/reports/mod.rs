@@ -9,7 +9,7 @@ use fleetblast_db::restrict::{ListEntries, Restriction};
 use fleetblast_engine::batches::batch_ranges;
 use fleetblast_engine::query::Query;
 use fleetblast_report::archive_options::{
-    self, ArchiveOption, ArchiveRequest, ArchivedMatrices, OptionValue, StoredMasks,
+    self, ArchiveOption, ArchiveRequest, ArchivedPssms, OptionValue, StoredMasks,
 };
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
@@ -136,7 +136,7 @@ pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, target: &Subj
     let list = plan.restriction.as_ref();
     let options = list.map(|list| list_options(list, &target.archived_taxids));
     request.subject_options = options.unwrap_or_default();
-    request.matrices = plan.iteration.as_ref().map(|it| archived_matrices(plan, it));
+    request.pssms = plan.iteration.as_ref().map(|it| archived_pssms(plan, it));
     if let Some(mask) = plan.database_mask.as_ref().filter(|_| target.has_stored_masks()) {
         let algorithm = match &mask.algorithm {
             MaskAlgorithm::Number(number) => StoredMasks::Number(*number),
@@ -169,10 +169,10 @@ fn list_options(list: &Restriction, taxids: &[i32]) -> Vec<ArchiveOption> {
 }
 
 /// Returns what archives say about the matrices of an iterated search.
-fn archived_matrices(plan: &Plan, iteration: &IterationPlan) -> ArchivedMatrices {
+fn archived_pssms(plan: &Plan, iteration: &IterationPlan) -> ArchivedPssms {
     let scoring = &iteration.params.scoring;
     let mode = iteration.params.composition.number();
-    ArchivedMatrices {
+    ArchivedPssms {
         initial: plan.initial_pssm.as_ref().map(|start| start.description.clone()),
         matrix_name: plan.matrix_name.clone(),
         gap_costs: (scoring.gap_open, scoring.gap_extend),

@@ -126,8 +126,8 @@ pub fn batch_footer(
 /// Makes the statistics of the first query of a batch.
 fn statistics(setup: &ReportSetup, batch: &[QueryResult]) -> [(&'static str, AsnValue); 2] {
     let context = batch[0].statistics();
-    let of_matrix = batch[0].query.pssm.as_ref().map(|pssm| pssm.ungapped);
-    let ungapped = of_matrix.or(context.karlin);
+    let of_pssm = batch[0].query.pssm.as_ref().map(|pssm| pssm.ungapped);
+    let ungapped = of_pssm.or(context.karlin);
     let with_gaps = ungapped.filter(|_| !setup.params.common().ungapped);
     let gapped = with_gaps.map(|it| program::gapped_parameters(setup.params, &batch[0], &it));
     // BLAST+ stores -1 for parameters that are not known.

@@ -7,13 +7,13 @@ use fleetblast_seq::id::{ObjectId, SeqId};
 
 use super::masks;
 use super::sequences::StoredSequence;
-use crate::archive_options::{ArchiveOption, ArchiveRequest, ArchivedMatrices, OptionValue};
+use crate::archive_options::{ArchiveOption, ArchiveRequest, ArchivedPssms, OptionValue};
 use crate::asn::AsnValue;
 use crate::asn::seq_id;
 use crate::error::ReportError;
 use crate::model::{FastaSubject, QueryResult, ReportSetup, SubjectSource};
 use crate::names;
-use crate::scoremat::{MatrixDescription, checkpoint_value};
+use crate::scoremat::{PssmDescription, checkpoint_value};
 
 /// The name of the option with the effective search space.
 const SEARCH_SPACE: &str = "EffectiveSearchSpace";
@@ -158,11 +158,11 @@ pub fn query_set(queries: impl Iterator<Item = AsnValue>) -> AsnValue {
     AsnValue::choice("bioseq-set", set)
 }
 
-/// Makes the matrix with which the query was searched, or the sequences of the queries. If all have
+/// Creates the PSSM with which the query was searched, or the sequences of the queries. If all have
 /// identifiers of public databases, BLAST+ stores only their locations.
 fn queries(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
-    if let (Some(pssm), Some(matrices)) = (&batch[0].query.pssm, &request.matrices) {
-        let description = matrix_description(matrices, &batch[0]);
+    if let (Some(pssm), Some(pssms)) = (&batch[0].query.pssm, &request.pssms) {
+        let description = pssm_description(pssms, &batch[0]);
         return AsnValue::choice("pssm", checkpoint_value(&description, pssm));
     }
     if batch.iter().all(|query| is_public(&names::sequence_id(query))) {
@@ -183,24 +183,24 @@ fn queries(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
     query_set(batch.iter().map(sequence))
 }
 
-/// Describes the matrix with which the query was searched.
-fn matrix_description(matrices: &ArchivedMatrices, query: &QueryResult) -> MatrixDescription {
+/// Describes the PSSM with which the query was searched.
+fn pssm_description(pssms: &ArchivedPssms, query: &QueryResult) -> PssmDescription {
     let number = query.repeated_search.map_or(1, |search| search.number);
-    let id = match (&matrices.initial, names::sequence_id(query)) {
+    let id = match (&pssms.initial, names::sequence_id(query)) {
         (Some(initial), _) if number == 1 => return initial.clone(),
         (Some(initial), _) => initial.id.clone(),
         (None, SeqId::Local(id)) => id,
         (None, id) => ObjectId::Text(id.fasta()),
     };
-    MatrixDescription {
+    PssmDescription {
         id,
         title: Some(query.title.to_vec()),
         // BLAST+ has converted the residues from text to bytes by then.
         has_text_residues: false,
-        has_intermediate_data: matrices.has_intermediate_data,
-        matrix_name: matrices.matrix_name.clone(),
-        gap_costs: Some(matrices.gap_costs),
-        pseudocount: matrices.pseudocount,
+        has_intermediate_data: pssms.has_intermediate_data,
+        matrix_name: pssms.matrix_name.clone(),
+        gap_costs: Some(pssms.gap_costs),
+        pseudocount: pssms.pseudocount,
     }
 }
 
@@ -256,10 +256,10 @@ fn algorithm_options(
 ) -> AsnValue {
     let space = |space| ArchiveOption::new(SEARCH_SPACE, OptionValue::BigInteger(space));
     let space = context.search_space.map(space);
-    let matrices = request.matrices.as_ref().filter(|_| batch[0].query.pssm.is_some());
+    let pssms = request.pssms.as_ref().filter(|_| batch[0].query.pssm.is_some());
     // A strategy is written before the options change.
-    let matrices = matrices.filter(|_| context.ident.is_some());
-    let composition = matrices.and_then(|matrices| matrices.composition);
+    let pssms = pssms.filter(|_| context.ident.is_some());
+    let composition = pssms.and_then(|pssms| pssms.composition);
     let mut is_given = false;
     let mut options = Vec::with_capacity(request.algorithm_options.len() + 1);
     for option in &request.algorithm_options {

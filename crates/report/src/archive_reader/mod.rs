@@ -160,7 +160,7 @@ pub enum StoredQueries {
     Sequences(Vec<ArchivedSequence>),
     /// Only locations in sequences of public databases.
     Locations,
-    /// The query of a position-specific matrix. The matrix itself is not read.
+    /// The query of a PSSM. The PSSM itself is not read.
     Pssm(ArchivedSequence),
 }
 
@@ -347,7 +347,7 @@ fn read_queries(node: Node<'_>, molecule: Molecule) -> Result<StoredQueries> {
         }
         "seq-loc-list" => Ok(StoredQueries::Locations),
         _ => {
-            let query = sequences::sequence_of_matrix(value)?;
+            let query = sequences::sequence_of_pssm(value)?;
             sequences::sequence(query, Molecule::Protein).map(StoredQueries::Pssm)
         }
     }

@@ -10,8 +10,8 @@ use crate::asn::sequence::{BIOSEQ, DATA, DESCRIPTION, ENTRY, INSTANCE, TITLE};
 const SET: &[&str; 9] =
     &["id", "coll", "level", "class", "release", "date", "descr", "seq-set", "annot"];
 
-const MATRIX_WITH_PARAMETERS: &[&str; 2] = &["pssm", "params"];
-const MATRIX: &[&str; 9] = &[
+const PSSM_WITH_PARAMETERS: &[&str; 2] = &["pssm", "params"];
+const PSSM: &[&str; 9] = &[
     "isProtein",
     "identifier",
     "numRows",
@@ -51,13 +51,13 @@ pub(super) fn sequences_of_set(node: Node<'_>) -> Result<Vec<Node<'_>>> {
     Ok(sequences)
 }
 
-/// Returns the query of a position-specific matrix (`PssmWithParameters`, scoremat.asn).
-pub(super) fn sequence_of_matrix(node: Node<'_>) -> Result<Node<'_>> {
-    let [Some(matrix), _] = node.fields(MATRIX_WITH_PARAMETERS)? else {
+/// Returns the query of a PSSM (`PssmWithParameters`, scoremat.asn).
+pub(super) fn sequence_of_pssm(node: Node<'_>) -> Result<Node<'_>> {
+    let [Some(pssm), _] = node.fields(PSSM_WITH_PARAMETERS)? else {
         return node.fail("a matrix without 'pssm'");
     };
-    let [.., Some(entry), _, _] = matrix.fields(MATRIX)? else {
-        return matrix.fail("a matrix without 'query'");
+    let [.., Some(entry), _, _] = pssm.fields(PSSM)? else {
+        return pssm.fail("a matrix without 'query'");
     };
     match entry.choice(ENTRY)? {
         (0, sequence) => Ok(sequence),

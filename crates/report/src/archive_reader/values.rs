@@ -27,7 +27,7 @@ impl ArchiveValues {
         let (kind, value) = queries.choice(QUERIES)?;
         let queries = match QUERIES[kind] {
             "bioseq-set" => sequences::sequences_of_set(value)?,
-            "pssm" => vec![sequences::sequence_of_matrix(value)?],
+            "pssm" => vec![sequences::sequence_of_pssm(value)?],
             _ => Vec::new(),
         };
         let value = |node: Node<'_>| read_value(node, &SEQUENCE);

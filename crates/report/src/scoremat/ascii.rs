@@ -1,5 +1,4 @@
-//! Writes a position-specific matrix as a table for people (`CBlastFormatUtil::PrintAsciiPssm`,
-//! blastfmtutil.cpp).
+//! Writes a PSSM as a table for people (`CBlastFormatUtil::PrintAsciiPssm`, blastfmtutil.cpp).
 
 use fleetblast_engine::pssm::{Observed, Pssm};
 use fleetblast_seq::alphabet::{X, decode};
@@ -12,11 +11,11 @@ use fleetblast_stats::matrix::SENTINEL_SCORE;
 pub struct PssmStatistics {
     /// Statistics for the query's letters, if the table shows them.
     pub standard: Option<[KarlinParameters; 2]>,
-    /// Statistics for the matrix that the search used, if the table shows them.
+    /// Statistics for the PSSM that the search used, if the table shows them.
     pub psi: Option<[KarlinParameters; 2]>,
 }
 
-/// Appends the table of a matrix and its statistics.
+/// Appends the table of a PSSM and its statistics.
 pub fn write_ascii_pssm(pssm: &Pssm, statistics: &PssmStatistics, out: &mut Vec<u8>) {
     let observed = pssm.observed.as_ref();
     let mut text = String::from("\nLast position-specific scoring matrix computed");

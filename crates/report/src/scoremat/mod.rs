@@ -1,5 +1,5 @@
-//! Reads and writes position-specific matrices: psiblast's checkpoints in ASN.1
-//! (`PssmWithParameters`, scoremat.asn), and tables for people.
+//! Reads and writes PSSMs: psiblast's checkpoints in ASN.1 (`PssmWithParameters`, scoremat.asn),
+//! and tables for people.
 
 mod ascii;
 mod read;
@@ -8,4 +8,4 @@ mod write;
 pub use self::ascii::{PssmStatistics, write_ascii_pssm};
 pub use self::read::{CheckpointError, ParsedCheckpoint, read_checkpoint};
 pub(crate) use self::write::checkpoint_value;
-pub use self::write::{MatrixDescription, write_checkpoint};
+pub use self::write::{PssmDescription, write_checkpoint};

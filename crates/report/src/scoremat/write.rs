@@ -1,4 +1,4 @@
-//! Writes a position-specific matrix as a checkpoint in ASN.1.
+//! Writes a PSSM as a checkpoint in ASN.1.
 
 use fleetblast_engine::pssm::{ByCode, Observed, Pssm};
 use fleetblast_seq::id::ObjectId;
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::asn::{AsnValue, print_asn_text};
 
-/// What a checkpoint says about its matrix, beside the numbers.
+/// What a checkpoint says about its PSSM, besides the numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MatrixDescription {
+pub struct PssmDescription {
     /// Identifier of the query.
     pub id: ObjectId,
     /// Title of the query, if the checkpoint has it.
@@ -26,22 +26,22 @@ pub struct MatrixDescription {
 }
 
 /// Returns a checkpoint as ASN.1 text.
-pub fn write_checkpoint(description: &MatrixDescription, pssm: &Pssm) -> Vec<u8> {
+pub fn write_checkpoint(description: &PssmDescription, pssm: &Pssm) -> Vec<u8> {
     let mut out = Vec::new();
     print_asn_text("PssmWithParameters", &checkpoint_value(description, pssm), &mut out);
     out
 }
 
 /// Makes the value of a description.
-pub(crate) fn checkpoint_value(description: &MatrixDescription, pssm: &Pssm) -> AsnValue {
+pub(crate) fn checkpoint_value(description: &PssmDescription, pssm: &Pssm) -> AsnValue {
     let parameters = AsnValue::Fields(vec![
         ("pseudocount", AsnValue::integer(description.pseudocount)),
         ("rpsdbparams", scoring(description)),
     ]);
-    AsnValue::Fields(vec![("pssm", matrix(description, pssm)), ("params", parameters)])
+    AsnValue::Fields(vec![("pssm", pssm_value(description, pssm)), ("params", parameters)])
 }
 
-fn scoring(description: &MatrixDescription) -> AsnValue {
+fn scoring(description: &PssmDescription) -> AsnValue {
     let name = description.matrix_name.to_ascii_uppercase().into_bytes();
     let mut fields = vec![("matrixName", AsnValue::Text(name))];
     if let Some((open, extend)) = description.gap_costs {
@@ -53,7 +53,7 @@ fn scoring(description: &MatrixDescription) -> AsnValue {
     AsnValue::Fields(fields)
 }
 
-fn matrix(description: &MatrixDescription, pssm: &Pssm) -> AsnValue {
+fn pssm_value(description: &PssmDescription, pssm: &Pssm) -> AsnValue {
     let scores = pssm.scores.iter().flatten().map(|&score| AsnValue::integer(score)).collect();
     let final_data = AsnValue::Fields(vec![
         ("scores", AsnValue::List(scores)),
@@ -76,7 +76,7 @@ fn matrix(description: &MatrixDescription, pssm: &Pssm) -> AsnValue {
     ])
 }
 
-fn query(description: &MatrixDescription, pssm: &Pssm) -> AsnValue {
+fn query(description: &PssmDescription, pssm: &Pssm) -> AsnValue {
     let letters = &pssm.query;
     let id = match &description.id {
         ObjectId::Number(number) => AsnValue::choice("id", AsnValue::Integer(*number)),
@@ -106,7 +106,7 @@ fn query(description: &MatrixDescription, pssm: &Pssm) -> AsnValue {
     AsnValue::Fields(fields)
 }
 
-fn intermediate(description: &MatrixDescription, pssm: &Pssm) -> AsnValue {
+fn intermediate(description: &PssmDescription, pssm: &Pssm) -> AsnValue {
     let reals =
         |numbers: &[f64]| AsnValue::List(numbers.iter().map(|&n| AsnValue::Real(n)).collect());
     let by_code = |columns: &[ByCode]| reals(&columns.concat());

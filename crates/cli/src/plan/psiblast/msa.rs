@@ -9,7 +9,7 @@ use fleetblast_engine::pssm::typed::{self, UserAlignmentError};
 use fleetblast_engine::pssm::{AlignmentRules, PssmMaker};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::InitialPssm;
-use fleetblast_report::scoremat::MatrixDescription;
+use fleetblast_report::scoremat::PssmDescription;
 use fleetblast_seq::id::{Molecule, ObjectId, SeqId};
 use fleetblast_seq::msa::{self, Aligned, MsaError};
 use fleetblast_stats::scoring::{ScoringError, ScoringSystem};
@@ -64,7 +64,7 @@ impl InputAlignment {
             keeps_observed: true,
         };
         let pssm = Arc::new(maker.make(self.alignment, rules).map_err(Error::engine)?);
-        let description = MatrixDescription {
+        let description = PssmDescription {
             id: self.id,
             title: self.title,
             has_text_residues: true,

@@ -132,7 +132,7 @@ impl<'a> IterationLog<'a> {
         outcome: IterationOutcome,
         notices: &mut Vec<IterationMessage>,
     ) -> Result<(), Error> {
-        let IterationOutcome { warnings: searches, uncounted, matrices, failure } = outcome;
+        let IterationOutcome { warnings: searches, uncounted, pssms, failure } = outcome;
         let mut messages = self.messages.remove(&self.next).unwrap_or_default().into_iter();
         self.next = self.next.next();
         for searches in searches {
@@ -145,7 +145,7 @@ impl<'a> IterationLog<'a> {
             );
         }
         self.searches -= uncounted;
-        matrices.iter().try_for_each(|matrix| self.files.save(matrix))?;
+        pssms.iter().try_for_each(|pssm| self.files.save(pssm))?;
         self.failure = failure.map(|(code, message)| Error::received(code, message));
         Ok(())
     }
@@ -185,7 +185,7 @@ mod tests {
     fn sample_outcome(searches: usize, failure: Option<&str>) -> IterationOutcome {
         let failure = failure.map(|message| (3, message.to_owned()));
         let warnings = vec![vec![Some(b"w".to_vec()); searches]];
-        IterationOutcome { warnings, uncounted: 0, matrices: Vec::new(), failure }
+        IterationOutcome { warnings, uncounted: 0, pssms: Vec::new(), failure }
     }
 
     #[test]
@@ -231,20 +231,19 @@ mod tests {
     }
 
     #[test]
-    fn matrices_are_numbered_over_all_blocks() {
+    fn pssms_are_numbered_over_all_blocks() {
         let directory = tempfile::tempdir().expect("a directory");
         let checkpoint = Some(directory.path().join("p"));
         let iteration = IterationPlan { checkpoint, ..iteration() };
         let mut iterations = IterationLog::new(&iteration);
-        for (block, matrices) in [["a", "b"], ["c", "d"]].into_iter().enumerate() {
-            let matrices =
-                matrices.map(|text| EncodedPssm::from_checkpoint(text.as_bytes())).to_vec();
-            let found = encode(&IterationOutcome { matrices, ..sample_outcome(2, None) }).unwrap();
+        for (block, pssms) in [["a", "b"], ["c", "d"]].into_iter().enumerate() {
+            let pssms = pssms.map(|text| EncodedPssm::from_checkpoint(text.as_bytes())).to_vec();
+            let found = encode(&IterationOutcome { pssms, ..sample_outcome(2, None) }).unwrap();
             iterations.add_outcome(BlockId(block as u32), &found).unwrap();
         }
         for (number, text) in (1..).zip(["a", "b", "c", "d"]) {
             let path = directory.path().join(format!("p.{number}"));
-            assert_eq!(fs::read_to_string(path).expect("a matrix"), text);
+            assert_eq!(fs::read_to_string(path).expect("a PSSM"), text);
         }
     }
 }

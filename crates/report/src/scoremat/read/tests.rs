@@ -5,9 +5,9 @@ use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::karlin::KarlinParameters;
 
 use super::*;
-use crate::scoremat::{MatrixDescription, write_checkpoint};
+use crate::scoremat::{PssmDescription, write_checkpoint};
 
-/// Returns the matrix of a query of two letters, with numbers that 15 digits represent exactly.
+/// Returns the PSSM of a query of two letters, with numbers that 15 digits represent exactly.
 fn pssm() -> Pssm {
     let block = |lambda: f64, k: f64, h| KarlinParameters { lambda, k, log_k: k.ln(), h };
     let frequencies =
@@ -37,7 +37,7 @@ fn id() -> ObjectId {
 
 static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let title: &[u8] = b"a title \"in quotes\" that is so long that it goes on in the next line, and then there is more";
-    let description = MatrixDescription {
+    let description = PssmDescription {
         id: id(),
         title: Some(title.to_vec()),
         has_text_residues: false,

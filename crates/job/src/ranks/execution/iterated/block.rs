@@ -119,21 +119,19 @@ impl IteratedBlock {
         let mut ended = IterationOutcome::default();
         let reported = self.reported().len();
         for TrackedQuery { record, progress, reports, .. } in &mut self.queries[..reported] {
-            ended
-                .matrices
-                .extend(reports.iter_mut().filter_map(|search| search.pssm_to_save.take()));
+            ended.pssms.extend(reports.iter_mut().filter_map(|search| search.pssm_to_save.take()));
             let uncounted = reports.iter().filter(|search| !search.is_counted);
             ended.uncounted += uncounted.map(|search| search.warnings.len() as u64).sum::<u64>();
             ended.warnings.push(reports.iter_mut().flat_map(|it| take(&mut it.warnings)).collect());
             ended
-                .matrices
-                .extend(progress.last.iter().filter_map(|kept| rules.matrix(kept, record)));
+                .pssms
+                .extend(progress.last.iter().filter_map(|kept| rules.encode_pssm(kept, record)));
             let failure = progress.failure.as_ref();
             ended.failure = failure.map(|error| (error.exit_code, error.message.clone()));
         }
         if !rules.saves_each() {
             // Each PSSM replaces the previous one in the files.
-            ended.matrices.drain(..ended.matrices.len().saturating_sub(1));
+            ended.pssms.drain(..ended.pssms.len().saturating_sub(1));
         }
         ended
     }
@@ -151,7 +149,7 @@ impl IteratedBlock {
     }
 
     /// Returns the names of each query.
-    pub fn names(&self) -> impl Iterator<Item = Vec<Vec<u8>>> + '_ {
+    pub fn query_names(&self) -> impl Iterator<Item = Vec<Vec<u8>>> + '_ {
         self.queries.iter().map(|query| query.record.names())
     }
 

@@ -133,7 +133,7 @@ impl<'a> IteratedMaster<'a> {
             self.recorder.set_metadata_costs(&self.account);
         }
         if let Some(register) = &self.register {
-            lock(register).write_names(block, iterated.names().zip(layout.queries))?;
+            lock(register).write_names(block, iterated.query_names().zip(layout.queries))?;
         }
         self.pieces.keep(block, layout.pieces);
         Ok(MasterOutcome::Layout(layout.extents))

@@ -37,7 +37,7 @@ enum PassStage {
     /// Workers align the hits that were chosen for the traceback.
     Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition },
     /// Workers send the aligned letters of subjects, from which the master makes PSSMs.
-    AlignedLetters { found: PassHits, included: MatrixHits, asked_hits: HitsByPartition },
+    AlignedLetters { found: PassHits, included: PssmHits, asked_hits: HitsByPartition },
     /// Workers make the parts of the reports.
     Report { searched: Vec<ReportedIteration>, stage: FormattingStage },
     /// Workers send all alignments: the master formats searches with a pattern, or the I/O site
@@ -54,7 +54,7 @@ struct PassHits {
 }
 
 /// The hits that go into PSSMs, by query.
-struct MatrixHits {
+struct PssmHits {
     /// For each query, whether a PSSM is made.
     makes: Vec<bool>,
     /// For each query, the subjects with the alignments that go into its PSSM.
@@ -130,7 +130,7 @@ impl IterationPass {
             }
             PassStage::AlignedLetters { found, included, asked_hits } => {
                 let rows = take_aligned_letters(id, &asked_hits, &included.hits, answers)?;
-                make_matrices(rules, iterated.queries_mut(&self.active), included.makes, rows);
+                make_pssms(rules, iterated.queries_mut(&self.active), included.makes, rows);
                 if job.plan.metadata.is_some() || found.has_pattern() {
                     let asked_hits = group_by_partition(job, &found.shown, |hit| hit.oid);
                     PassStage::Send { found, asked_hits }
@@ -233,9 +233,9 @@ fn divide_hits(
     rules: &IterationRules,
     queries: Vec<&mut TrackedQuery>,
     hits: Vec<Vec<SubjectHit>>,
-) -> (PassHits, MatrixHits) {
+) -> (PassHits, PssmHits) {
     let mut found = PassHits { searched: Vec::new(), shown: Vec::new() };
-    let mut included = MatrixHits { makes: Vec::new(), hits: Vec::new() };
+    let mut included = PssmHits { makes: Vec::new(), hits: Vec::new() };
     for (TrackedQuery { record, progress, .. }, hits) in queries.into_iter().zip(hits) {
         let mut begun = rules.begin(progress, record);
         let parts = rules.split_parts(&mut begun, hits);
@@ -257,7 +257,7 @@ fn divide_hits(
 }
 
 /// Computes the next PSSM of each query for which `makes` is true.
-fn make_matrices(
+fn make_pssms(
     rules: &IterationRules,
     queries: Vec<&mut TrackedQuery>,
     makes: Vec<bool>,

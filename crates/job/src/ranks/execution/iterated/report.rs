@@ -47,7 +47,7 @@ pub fn report(
     let all = queries.into_par_iter().zip(searched).zip(printed);
     let (job, rules, pass) = place;
     all.try_for_each(|((query, searched), printed)| {
-        let kept = matrix_to_keep(rules, query, &searched);
+        let kept = pssm_to_keep(rules, query, &searched);
         match job.formats_report() {
             true => report_query(place, query, (&searched, kept), printed)?,
             false => add_unreported(pass, query, (searched, kept)),
@@ -59,12 +59,12 @@ pub fn report(
 
 /// Returns the PSSM to be written before a query's iteration. Unless each PSSM has its own files,
 /// earlier PSSMs of the query are dropped.
-fn matrix_to_keep(
+fn pssm_to_keep(
     rules: &IterationRules,
     query: &mut TrackedQuery,
     searched: &ReportedIteration,
 ) -> Option<EncodedPssm> {
-    let kept = rules.matrix(searched.start.kept.as_ref()?, &query.record)?;
+    let kept = rules.encode_pssm(searched.start.kept.as_ref()?, &query.record)?;
     if !rules.saves_each() {
         query.reports.iter_mut().for_each(|search| search.pssm_to_save = None);
     }
