@@ -211,8 +211,8 @@ impl Query {
     }
 
     /// Returns the masks and statistics, from which the query can be created again.
-    pub fn preparation(&self) -> QueryPreparation {
-        QueryPreparation { contexts: self.contexts.iter().map(Context::preparation).collect() }
+    pub fn to_preparation(&self) -> QueryPreparation {
+        QueryPreparation { contexts: self.contexts.iter().map(Context::to_preparation).collect() }
     }
 
     /// Returns the first context. Reports show its statistics for the whole query.
@@ -244,7 +244,7 @@ impl Context {
         }
     }
 
-    fn preparation(&self) -> ContextPreparation {
+    fn to_preparation(&self) -> ContextPreparation {
         let &Context { karlin, length_adjustment, search_space, .. } = self;
         ContextPreparation { masks: self.masks.clone(), karlin, length_adjustment, search_space }
     }

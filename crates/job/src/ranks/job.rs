@@ -146,7 +146,7 @@ impl<'a> RankJob<'a> {
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let prepare = |record: &QueryRecord| record.prepare(&self.engine);
         let prepared: Vec<Query> = records.par_iter().map(prepare).collect();
-        let preparations = prepared.iter().map(Query::preparation).collect();
+        let preparations = prepared.iter().map(Query::to_preparation).collect();
         let lengths: Vec<usize> = batches.iter().map(|&count| count as usize).collect();
         let searched = queries::batch_searched(&prepared, &lengths, Query::is_searchable).collect();
         let grouping = self.engine.grouping(&prepared, &lengths);
@@ -175,7 +175,7 @@ impl<'a> RankJob<'a> {
         let searched = prepared.iter().map(Query::is_searchable).collect();
         wire::QueryBlock {
             queries: queries.iter().map(|(record, _)| (*record).clone().into()).collect(),
-            preparations: prepared.iter().map(Query::preparation).collect(),
+            preparations: prepared.iter().map(Query::to_preparation).collect(),
             batches: vec![1; prepared.len()],
             batch_grouping: Some(BatchGrouping { grouping, searched }),
             pssm_queries,

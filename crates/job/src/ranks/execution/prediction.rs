@@ -115,7 +115,7 @@ impl<'a> BatchPredictor<'a> {
         records.batches = parts.iter().map(|part| part.queries.len()).collect();
         self.stream.add_messages_of_search(&mut records, &batch_grouping.searched);
         let preparations =
-            self.stream.queries(queries.clone()).into_iter().map(Query::preparation).collect();
+            self.stream.queries(queries.clone()).into_iter().map(Query::to_preparation).collect();
         let expectation = match known {
             Some(extensions) if extensions.len() == queries.len() => {
                 Expectation::Verified(extensions)
