@@ -88,16 +88,20 @@ pub(crate) trait QueryRules {
 
     /// Returns the frame and the letters of each context, in the order of their numbers. A context
     /// that is not searched has no letters. There is at least one context.
-    fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)>;
+    fn context_letters(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)>;
 
     /// Returns the letters of each context as reports show them. `None` if they equal the letters
-    /// that [`QueryRules::readings`] returns.
-    fn shown(&self, _input: &QueryInput) -> Option<Vec<Vec<u8>>> {
+    /// that [`QueryRules::context_letters`] returns.
+    fn displayed_letters(&self, _input: &QueryInput) -> Option<Vec<Vec<u8>>> {
         None
     }
 
     /// Returns the masked ranges of each context.
-    fn masks(&self, input: &QueryInput, readings: &[(Frame, Vec<u8>)]) -> Vec<Vec<Range<u32>>>;
+    fn masks(
+        &self,
+        input: &QueryInput,
+        context_letters: &[(Frame, Vec<u8>)],
+    ) -> Vec<Vec<Range<u32>>>;
 
     /// Returns the code that replaces hard-masked letters.
     fn masked_letter(&self) -> u8;
@@ -151,8 +155,8 @@ impl Query {
         rules: &impl QueryRules,
         totals: &DatabaseTotals,
     ) -> Query {
-        let readings = rules.readings(input);
-        let masks = rules.masks(input, &readings);
+        let context_letters = rules.context_letters(input);
+        let masks = rules.masks(input, &context_letters);
         let context = |((frame, unmasked), masks): ((Frame, Vec<u8>), Vec<Range<u32>>)| {
             let unmasked = Arc::from(unmasked);
             let letters = rules.scored(&unmasked, &masks);
@@ -162,20 +166,20 @@ impl Query {
             let preparation = ContextPreparation { masks, karlin, length_adjustment, search_space };
             Context::from_preparation(frame, unmasked, letters, input, preparation)
         };
-        let contexts = readings.into_iter().zip(masks).map(context).collect();
-        let contexts = with_shown(contexts, rules.shown(input));
+        let contexts = context_letters.into_iter().zip(masks).map(context).collect();
+        let contexts = with_shown(contexts, rules.displayed_letters(input));
         Query { length: input.length(), contexts, pssm: None }
     }
 
     /// Returns whether the query from [`Query::new`] [can be searched](Query::is_searchable). This
     /// takes a fraction of the time of creating the query.
     pub(crate) fn has_statistics(input: &QueryInput, rules: &impl QueryRules) -> bool {
-        let readings = rules.readings(input);
+        let context_letters = rules.context_letters(input);
         if rules.common().soft_masking {
-            return readings.iter().any(|(_, unmasked)| rules.has_ungapped(unmasked));
+            return context_letters.iter().any(|(_, unmasked)| rules.has_ungapped(unmasked));
         }
-        let masks = rules.masks(input, &readings);
-        readings
+        let masks = rules.masks(input, &context_letters);
+        context_letters
             .iter()
             .zip(masks)
             .any(|((_, unmasked), masks)| rules.has_ungapped(&rules.hard_masked(unmasked, &masks)))
@@ -193,9 +197,9 @@ impl Query {
             let letters = rules.scored(&unmasked, &preparation.masks);
             Context::from_preparation(frame, unmasked, letters, input, preparation)
         };
-        let readings = rules.readings(input).into_iter();
-        let contexts = readings.zip(preparation.contexts).map(context).collect();
-        let contexts = with_shown(contexts, rules.shown(input));
+        let context_letters = rules.context_letters(input).into_iter();
+        let contexts = context_letters.zip(preparation.contexts).map(context).collect();
+        let contexts = with_shown(contexts, rules.displayed_letters(input));
         Query { length: input.length(), contexts, pssm: None }
     }
 

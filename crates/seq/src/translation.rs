@@ -151,11 +151,11 @@ fn shown_residue(first: u8, second: u8) -> u8 {
 /// one; 0 if there are none (`s_CodonToAA`, blast_util.c). `join` returns the residue for two
 /// different ones.
 fn joined_residue(residues: &[u8; 64], bases: [u8; 3], join: fn(u8, u8) -> u8) -> u8 {
-    let readings = |base: u8| (0..4).filter(move |&place| base & TCAG[place] != 0);
+    let plain_bases = |base: u8| (0..4).filter(move |&place| base & TCAG[place] != 0);
     let mut common = 0;
-    for first in readings(bases[0]) {
-        for second in readings(bases[1]) {
-            for third in readings(bases[2]) {
+    for first in plain_bases(bases[0]) {
+        for second in plain_bases(bases[1]) {
+            for third in plain_bases(bases[2]) {
                 let residue = residues[16 * first + 4 * second + third];
                 match common {
                     0 => common = residue,
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn ambiguous_codons_have_the_residue_of_all_readings() {
+    fn ambiguous_codons_have_the_residue_of_all_their_plain_codons() {
         assert_eq!(translated(1, "GCNATHYTRAARGGNMGNTARNNN"), "AILKGX*X");
         assert_eq!(translated(1, "GC-ATG"), "M");
         let shown = |bases: &str| {

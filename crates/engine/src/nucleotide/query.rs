@@ -24,7 +24,7 @@ impl QueryRules for NucleotideParams {
     }
 
     /// Returns both strands. A strand that is not searched has no letters but keeps its number.
-    fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)> {
+    fn context_letters(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)> {
         let plus = match self.strands {
             Strands::Minus => Vec::new(),
             Strands::Plus | Strands::Both => input.letters.clone(),
@@ -36,7 +36,11 @@ impl QueryRules for NucleotideParams {
         vec![(Frame::Strand(Strand::Plus), plus), (Frame::Strand(Strand::Minus), minus)]
     }
 
-    fn masks(&self, input: &QueryInput, readings: &[(Frame, Vec<u8>)]) -> Vec<Vec<Range<u32>>> {
+    fn masks(
+        &self,
+        input: &QueryInput,
+        context_letters: &[(Frame, Vec<u8>)],
+    ) -> Vec<Vec<Range<u32>>> {
         let plus = self.masks_of(input);
         let length = input.letters.len() as u32;
         let of = |(frame, letters): &(Frame, Vec<u8>)| match frame.strand() {
@@ -44,7 +48,7 @@ impl QueryRules for NucleotideParams {
             Some(Strand::Minus) => mirrored(&plus, length),
             _ => plus.clone(),
         };
-        readings.iter().map(of).collect()
+        context_letters.iter().map(of).collect()
     }
 
     fn masked_letter(&self) -> u8 {

@@ -18,14 +18,14 @@ impl QueryRules for ProteinParams {
         &self.common
     }
 
-    fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)> {
+    fn context_letters(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)> {
         match &self.query_translation {
             Some(translation) => frames(&input.letters, translation, GeneticCode::translate),
             None => vec![(Frame::Protein, searchable(&input.letters))],
         }
     }
 
-    fn shown(&self, input: &QueryInput) -> Option<Vec<Vec<u8>>> {
+    fn displayed_letters(&self, input: &QueryInput) -> Option<Vec<Vec<u8>>> {
         let translation = self.query_translation.as_ref()?;
         let is_ambiguous = input.letters.iter().any(|&letter| letter >= blastna::BASES);
         let translate = GeneticCode::translate_for_report;
@@ -33,14 +33,18 @@ impl QueryRules for ProteinParams {
         Some(frames.into_iter().map(|(_, residues)| residues).collect())
     }
 
-    fn masks(&self, input: &QueryInput, readings: &[(Frame, Vec<u8>)]) -> Vec<Vec<Range<u32>>> {
+    fn masks(
+        &self,
+        input: &QueryInput,
+        context_letters: &[(Frame, Vec<u8>)],
+    ) -> Vec<Vec<Range<u32>>> {
         let bases = input.letters.len() as u32;
         let masked = |(frame, residues): &(Frame, Vec<u8>)| {
             let count = residues.len() as u32;
             let lower_case = lower_case_in(*frame, &input.lower_case, bases, count);
             masks(residues, &lower_case, self)
         };
-        readings.iter().map(masked).collect()
+        context_letters.iter().map(masked).collect()
     }
 
     fn masked_letter(&self) -> u8 {
