@@ -45,14 +45,14 @@ mod tests {
 
     #[test]
     fn dates_are_written_as_blast_does() {
-        let written = |hour, minute| {
+        let format_at = |hour, minute| {
             let time = date(2026, 3, 5).at(hour, minute, 9, 0).to_zoned(TimeZone::UTC).unwrap();
             let now = format(&time);
             (now.log, now.files.index_date)
         };
-        assert_eq!(written(23, 7).0, "03/05/2026 23:07:09");
-        assert_eq!(written(23, 7).1, "Mar 5, 2026  11:07 PM");
-        assert_eq!(written(0, 59).1, "Mar 5, 2026  12:59 AM");
-        assert_eq!(written(12, 0).1, "Mar 5, 2026  12:00 PM");
+        assert_eq!(format_at(23, 7).0, "03/05/2026 23:07:09");
+        assert_eq!(format_at(23, 7).1, "Mar 5, 2026  11:07 PM");
+        assert_eq!(format_at(0, 59).1, "Mar 5, 2026  12:59 AM");
+        assert_eq!(format_at(12, 0).1, "Mar 5, 2026  12:00 PM");
     }
 }

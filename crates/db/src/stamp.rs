@@ -100,11 +100,11 @@ impl FileStamp {
         if !self.is_same(&now) {
             return Ok(false);
         }
-        let written = |file: &Metadata| (file.mtime(), file.mtime_nsec());
+        let written_at = |file: &Metadata| (file.mtime(), file.mtime_nsec());
         if now.len() != opened.len() {
             return Err(format!("it has {} bytes and had {}", now.len(), opened.len()));
         }
-        if written(&now) == written(opened) {
+        if written_at(&now) == written_at(opened) {
             Ok(true)
         } else {
             Err("it was written to".to_owned())

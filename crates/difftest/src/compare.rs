@@ -225,14 +225,14 @@ pub fn describe(difference: &Difference) -> String {
             for context in &at.context {
                 text += &format!("    in         {context}\n");
             }
-            text += &format!("    oracle     {}\n", shown(at.expected.as_deref()));
-            text + &format!("    FleetBLAST {}", shown(at.actual.as_deref()))
+            text += &format!("    oracle     {}\n", format_line(at.expected.as_deref()));
+            text + &format!("    FleetBLAST {}", format_line(at.actual.as_deref()))
         }
     }
 }
 
 /// Formats a line with visible tabs and control bytes.
-fn shown(line: Option<&[u8]>) -> String {
+fn format_line(line: Option<&[u8]>) -> String {
     match line {
         None => "(end of output)".to_string(),
         Some(line) => line.escape_ascii().to_string().replace("\\t", " \\t "),

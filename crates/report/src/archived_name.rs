@@ -20,7 +20,7 @@ impl ArchivedName {
     }
 
     /// Returns for each definition line whether text reports show it.
-    pub(crate) fn shown(&self, lines: &[Defline]) -> Vec<bool> {
+    pub(crate) fn lines_to_show(&self, lines: &[Defline]) -> Vec<bool> {
         let is_listed = |id: &SeqId| self.listed.contains(&listed_name(id));
         let is_shown = |line: &Defline| self.listed.is_empty() || line.ids.iter().any(is_listed);
         lines.iter().map(is_shown).collect()

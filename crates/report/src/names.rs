@@ -96,8 +96,8 @@ impl SubjectNames {
         let with_gi = || lines.iter().position(|line| id::first_gi(&line.ids) > 0);
         let chosen = named.or_else(with_gi).unwrap_or(0);
         let shown = match &archived {
-            Some(name) => name.shown(&lines),
-            None => shown(&lines, source.is_listed()),
+            Some(name) => name.lines_to_show(&lines),
+            None => lines_to_show(&lines, source.is_listed()),
         };
         let organism = match needs_organism(setup, &lines) {
             true => organism(source, &lines, chosen)?,
@@ -376,7 +376,7 @@ fn organism(
 /// If any line has a gi, reports show the lines with a gi. Otherwise they show the lines with an
 /// accession or a PDB chain. If no line qualifies, they show all lines
 /// (`GetFilteredRedundantSeqids`, blast_seqinfosrc_aux.cpp).
-fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
+fn lines_to_show(lines: &[Defline], is_listed: bool) -> Vec<bool> {
     let has_gi = |line: &Defline| id::first_gi(&line.ids) > 0;
     let is_known = |line: &Defline| match id::choose_report_id(&line.ids) {
         Some(SeqId::Text { accession, .. }) => !accession.is_empty(),

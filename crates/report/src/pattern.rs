@@ -70,7 +70,7 @@ fn occurrences(Occurrence { pattern, ranges, .. }: Occurrence, out: &mut Vec<u8>
     let text = format!(
         "{} occurrence(s) of pattern: \n{} at position(s) {} of query sequence\npattern probability={}\n",
         ranges.len(),
-        pattern.shown(),
+        pattern.report_text(),
         starts.join(", "),
         number::general(pattern.probability(), 6, false)
     );

@@ -293,8 +293,8 @@ impl<'a> Group<'a> {
         let codes = query.residues.get(span.start as usize..span.end as usize);
         let codes = codes.ok_or_else(|| ReportError::misfit(self.oid, self.first))?;
         Ok(match self.is_reversed() {
-            true => written(&blastna::reverse_complement(codes)),
-            false => written(codes),
+            true => to_letters(&blastna::reverse_complement(codes)),
+            false => to_letters(codes),
         })
     }
 
@@ -310,7 +310,8 @@ impl<'a> Group<'a> {
             false => (Strand::Plus, span.clone()),
         };
         let codes = source.report_letters(self.oid, Frame::Strand(strand), read);
-        let mut letters = written(&codes.ok_or_else(|| ReportError::misfit(self.oid, self.first))?);
+        let mut letters =
+            to_letters(&codes.ok_or_else(|| ReportError::misfit(self.oid, self.first))?);
         if source.shares_identifiers() {
             // The shown sequence may end before the alignment.
             letters.truncate(
@@ -344,6 +345,6 @@ impl<'a> Group<'a> {
 }
 
 /// Converts blastna codes to letters.
-fn written(codes: &[u8]) -> Vec<u8> {
+fn to_letters(codes: &[u8]) -> Vec<u8> {
     codes.iter().map(|&code| blastna::LETTERS[usize::from(code) % blastna::SIZE]).collect()
 }

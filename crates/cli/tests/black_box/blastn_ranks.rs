@@ -171,7 +171,7 @@ impl Place {
 
     /// Reads the trace of the last search. Returns the number of different tasks, and the number of
     /// searches of tasks.
-    fn searched(&self) -> (usize, usize) {
+    fn count_searches(&self) -> (usize, usize) {
         let trace = fs::read_to_string(self.path("trace.json")).expect("a trace");
         let names = trace.match_indices("\"name\":\"search block").map(|(at, _)| {
             let name = &trace[at..];
@@ -208,7 +208,7 @@ fn wrongly_predicted_batches_are_detected() {
         let output = place.output(&format!("{MANY} {shape} -trace trace.json"));
         assert!(output.stdout == expected.stdout, "{shape}");
         assert!(output.stderr == expected.stderr, "{shape}");
-        let (tasks, searched) = place.searched();
+        let (tasks, searched) = place.count_searches();
         assert!(tasks >= 1);
         in_vain += searched - tasks;
     }

@@ -92,7 +92,7 @@ fn search(dir: &Path, options: &[&str]) -> Command {
     command
 }
 
-fn written(dir: &Path, name: &str) -> Vec<u8> {
+fn take_file(dir: &Path, name: &str) -> Vec<u8> {
     let bytes = fs::read(dir.join(name)).unwrap();
     fs::remove_file(dir.join(name)).unwrap();
     bytes
@@ -105,12 +105,12 @@ fn any_ranks_write_the_bytes_of_one_process() {
     for kind in KINDS {
         let base = ["-metadata_out", "m", "-metadata", kind, "-outfmt", "7"];
         must(search(dir, &base));
-        let wanted = written(dir, "m");
+        let wanted = take_file(dir, "m");
         let shapes: [&[&str]; 3] =
             [&["-ranks", "1"], &["-ranks", "3"], &["-ranks=4", "-checkpoint", "kept"]];
         for shape in shapes {
             must(search(dir, &[&base[..], shape].concat()));
-            assert!(written(dir, "m") == wanted, "{kind}, {shape:?}");
+            assert!(take_file(dir, "m") == wanted, "{kind}, {shape:?}");
         }
         assert!(!dir.join("kept").exists());
         let to_pipe = ["-metadata_out", "-", "-metadata", kind, "-outfmt", "7", "-ranks", "2"];
@@ -127,7 +127,7 @@ fn processes_write_the_bytes_of_one() {
     for kind in KINDS {
         let base = ["-metadata_out", "m", "-metadata", kind];
         must(search(dir, &base));
-        let wanted = written(dir, "m");
+        let wanted = take_file(dir, "m");
         for strategy in sample(2, strategies) {
             let mut command =
                 crate::launched::launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
@@ -138,7 +138,7 @@ fn processes_write_the_bytes_of_one() {
             let expand = |name: &str| must(fleetblast(dir, &["expand", name, "-db", "db"]));
             fs::write(dir.join("w"), &wanted).unwrap();
             assert!(expand("m") == expand("w"), "{kind}, {strategy}");
-            let own = written(dir, "m");
+            let own = take_file(dir, "m");
             let (own, wanted) = (records(&own), records(&wanted));
             assert!(own[1..] == wanted[1..], "{kind}, {strategy}: other blocks");
         }
@@ -276,7 +276,7 @@ fn a_killed_job_goes_on_to_the_same_bytes() {
     for kind in KINDS.into_iter().chain(["auto"]) {
         let base = ["-metadata_out", "m", "-metadata", kind];
         must(search(dir, &base));
-        let wanted = written(dir, "m");
+        let wanted = take_file(dir, "m");
         for ranks in ["-ranks=3", "-ranks=4"] {
             let options = [&base[..], &[ranks, "-checkpoint", "kept", "-resume"]].concat();
             let mut child = search(dir, &options).stderr(Stdio::null()).spawn().unwrap();
@@ -301,7 +301,7 @@ fn a_killed_job_goes_on_to_the_same_bytes() {
         }
         let report = must(fleetblast(dir, &["expand", "m", "-db", "db"]));
         assert!(report == wanted_report, "{kind}");
-        assert!(written(dir, "m") == wanted || kind == "auto", "{kind}");
+        assert!(take_file(dir, "m") == wanted || kind == "auto", "{kind}");
         assert!(!checkpoint.exists());
     }
     assert!(killed >= 3, "{killed} of 8 were killed before they were through");
@@ -344,8 +344,8 @@ fn an_input_without_queries_has_an_end_only() {
     for kind in KINDS {
         let base = ["-metadata_out", "m", "-metadata", kind];
         must(search(dir, &base));
-        let wanted = written(dir, "m");
+        let wanted = take_file(dir, "m");
         must(search(dir, &[&base[..], &["-ranks", "2"]].concat()));
-        assert!(written(dir, "m") == wanted, "{kind}");
+        assert!(take_file(dir, "m") == wanted, "{kind}");
     }
 }

@@ -22,7 +22,7 @@ struct Plan {
 }
 
 /// Writes the tables in several transactions. Returns the bytes of the file.
-fn written(directory: &Path, plans: &[Plan]) -> Vec<u8> {
+fn write_database(directory: &Path, plans: &[Plan]) -> Vec<u8> {
     let path = directory.join("x.mdb");
     let mut options = EnvOpenOptions::new();
     options.max_dbs(8).map_size(1 << 28);
@@ -109,7 +109,7 @@ fn values(env: &LmdbFile<'_>, table: &Table, key: &[u8]) -> Vec<Vec<u8>> {
 fn what_lmdb_writes_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let plans = plans();
-    let file = written(directory.path(), &plans);
+    let file = write_database(directory.path(), &plans);
     let env = LmdbFile::open(&file).unwrap();
     assert_eq!(env.table("none"), Ok(None));
     for plan in plans {
@@ -164,7 +164,7 @@ fn damaged_files_end_in_errors() {
         half.iter().for_each(|key| drop(plan.contents.remove(key)));
         plan.deleted.clear();
     }
-    let file = written(directory.path(), &plans);
+    let file = write_database(directory.path(), &plans);
     let mut random = Rng::with_seed(77);
     for _ in 0..3000 {
         let mut damaged = file.clone();
@@ -196,7 +196,7 @@ fn a_root_that_leads_to_itself_is_an_error() {
         contents: keys.collect(),
         deleted: Vec::new(),
     };
-    let mut file = written(directory.path(), &[plan]);
+    let mut file = write_database(directory.path(), &[plan]);
     // Every node of every branch page gets the number of the page itself.
     for page in 2..file.len() / 4096 {
         let at = page * 4096;

@@ -40,10 +40,10 @@ pub(super) fn run(dir: &Path, tested: &Tool) -> Result<bool> {
     let [fixed_query, fixed_subject] = FIXED.map(str::to_owned);
     let mut bounded = true;
     for task in TASKS {
-        let longer = written(&query, dir)?;
+        let longer = write_genomes(&query, dir)?;
         let pairs = longer.map(|longer| [longer, fixed_subject.clone()]);
         bounded &= print_row(&format!("{task}, query"), task, &pairs, dir, tested)?;
-        let longer = written(&subject, dir)?;
+        let longer = write_genomes(&subject, dir)?;
         let pairs = longer.map(|longer| [fixed_query.clone(), longer]);
         bounded &= print_row(&format!("{task}, subject"), task, &pairs, dir, tested)?;
     }
@@ -51,7 +51,7 @@ pub(super) fn run(dir: &Path, tested: &Tool) -> Result<bool> {
 }
 
 /// Writes sequences with growing numbers of copies of a genome. Returns the names of the files.
-fn written(genome: &Record, dir: &Path) -> Result<[String; GENOMES.len()]> {
+fn write_genomes(genome: &Record, dir: &Path) -> Result<[String; GENOMES.len()]> {
     let names = GENOMES.map(|count| format!("q/genomes-{count}.fa"));
     for (name, count) in names.iter().zip(GENOMES) {
         write(&dir.join(name), fasta::to_bytes(&[copies(genome, count)]))?;

@@ -47,7 +47,7 @@ impl Merger {
             capacity: preliminary_capacity(params),
             by_oid: !params.is_adjusted(),
             evalues_decide: params.evalues_may_reorder(),
-            queries: written(chunks, queries, params),
+            queries: create_queries(chunks, queries, params),
             strands: params.strands(),
         }
     }
@@ -236,7 +236,7 @@ fn in_query(hits: &mut [PrelimHit], parts: &[FramePart]) {
 }
 
 /// Creates the queries of a block. Their lengths follow from their chunks.
-fn written(chunks: &[QueryChunk], queries: usize, params: &Params) -> Vec<WrittenQuery> {
+fn create_queries(chunks: &[QueryChunk], queries: usize, params: &Params) -> Vec<WrittenQuery> {
     let mut lengths = vec![0; queries];
     for chunk in chunks {
         let length = &mut lengths[chunk.query];

@@ -84,7 +84,7 @@ impl Pattern {
     }
 
     /// Returns the text as reports show it.
-    pub fn shown(&self) -> String {
+    pub fn report_text(&self) -> String {
         self.typed.to_ascii_uppercase()
     }
 

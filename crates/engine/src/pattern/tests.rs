@@ -16,7 +16,7 @@ fn patterns_are_read() {
     let pattern = Pattern::parse(" [AG]-x(4)-G-K-[ST].").unwrap();
     assert_eq!(pattern.least_length(), 8);
     assert_eq!(format!("{:.4e}", pattern.probability()), "8.3380e-5");
-    assert_eq!(pattern.shown(), " [AG]-X(4)-G-K-[ST].");
+    assert_eq!(pattern.report_text(), " [AG]-X(4)-G-K-[ST].");
     let pattern = Pattern::parse(" G-A-[AG]").unwrap();
     assert_eq!(format!("{:.9}", pattern.probability()), "0.000874141");
 }

@@ -27,7 +27,7 @@ impl Pattern {
     /// (`Blast_SetPHIPatternInfo`, blast_setup.c).
     pub fn unsearchable_reason(&self, query: &Query) -> Option<String> {
         let found = self.occurrences_in(query);
-        let shown = self.shown();
+        let shown = self.report_text();
         if found.iter().any(|place| place.start == 0 && place.end == query.length) {
             return Some(format!("The pattern ({shown}) may not cover the entire query."));
         }

@@ -110,7 +110,7 @@ mod tests {
 
     /// Formats the aligned rows: aligned letters unchanged, others in lower case, dots for
     /// positions without alignment.
-    fn shown(rows: &[&str], master: usize) -> Vec<String> {
+    fn format_rows(rows: &[&str], master: usize) -> Vec<String> {
         let rows: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
         let letter = |cell: &Cell| match (cell.is_aligned(), decode(cell.letter()) as char) {
             (true, letter) => letter,
@@ -128,23 +128,23 @@ mod tests {
 
     #[test]
     fn columns_are_those_of_the_query() {
-        assert_eq!(shown(&["MK-vL", "-R-aU", "M-AB-"], 0), ["MKvL", ".RAU", "M-B."]);
-        assert_eq!(shown(&["MK-vL", "-R-aU", "M-AB-"], 1), ["RaU", "KVL", ".B."]);
-        assert_eq!(shown(&["MKV", "---", "M-*"], 0), ["MKV", "...", "M-*"]);
+        assert_eq!(format_rows(&["MK-vL", "-R-aU", "M-AB-"], 0), ["MKvL", ".RAU", "M-B."]);
+        assert_eq!(format_rows(&["MK-vL", "-R-aU", "M-AB-"], 1), ["RaU", "KVL", ".B."]);
+        assert_eq!(format_rows(&["MKV", "---", "M-*"], 0), ["MKV", "...", "M-*"]);
     }
 
     #[test]
     fn long_gaps_are_no_alignment() {
         let query = "MKVLAWGDEFHIRNP";
-        assert_eq!(shown(&[query, "MKV---------RNP"], 0)[1], "MKV---------RNP");
-        assert_eq!(shown(&[query, "MKV----------NP"], 0)[1], "MKV..........NP");
+        assert_eq!(format_rows(&[query, "MKV---------RNP"], 0)[1], "MKV---------RNP");
+        assert_eq!(format_rows(&[query, "MKV----------NP"], 0)[1], "MKV..........NP");
     }
 
     #[test]
     fn the_first_row_with_the_letters_of_the_query_stands_for_it() {
         // Row 2 is the query, with its columns; row 1 takes its place.
-        assert_eq!(shown(&["A-KV", "MKV-", "M-KV"], 2), ["MKV", "A-K", "M-K"]);
-        assert_eq!(shown(&["MKU", "MKX"], 1), ["MKX", "MKX"]);
+        assert_eq!(format_rows(&["A-KV", "MKV-", "M-KV"], 2), ["MKV", "A-K", "M-K"]);
+        assert_eq!(format_rows(&["MKU", "MKX"], 1), ["MKX", "MKX"]);
     }
 
     #[test]

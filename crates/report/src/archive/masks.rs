@@ -53,7 +53,7 @@ pub fn known_before_search(
 }
 
 /// Makes the masks of a query with which it was searched, one for each frame.
-pub fn searched(setup: &ReportSetup, query: &QueryResult) -> Vec<AsnValue> {
+pub fn search_masks(setup: &ReportSetup, query: &QueryResult) -> Vec<AsnValue> {
     let masks = query.result_masks();
     let of_strands = program::early_masks(setup.params) == EarlyMasks::OfStrands;
     let id = names::sequence_id(query);

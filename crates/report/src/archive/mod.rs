@@ -108,7 +108,7 @@ pub fn batch_footer(
     out: &mut Vec<u8>,
 ) {
     out.extend_from_slice(b"\n    },");
-    let masks = batch.iter().flat_map(|query| masks::searched(setup, query)).collect();
+    let masks = batch.iter().flat_map(|query| masks::search_masks(setup, query)).collect();
     print_item(Some("masks"), &AsnValue::List(masks), RESULTS, out);
     for (name, value) in statistics(setup, batch) {
         out.push(b',');

@@ -73,17 +73,17 @@ impl IdException {
 
     /// Makes the error for a word that is neither an accession nor a valid local identifier.
     pub(super) fn malformed(word: &[u8]) -> Self {
-        Self::new("CSeq_id::Set", 2490, format!("Malformatted ID {}", shown(word)))
+        Self::new("CSeq_id::Set", 2490, format!("Malformatted ID {}", to_text(word)))
     }
 
     /// Makes the error for a part that stands in the place of a tag but is none.
     pub(super) fn unsupported_tag(part: &[u8]) -> Self {
-        Self::new("CSeq_id::ParseIDs", 2646, format!("Unsupported ID type {}", shown(part)))
+        Self::new("CSeq_id::ParseIDs", 2646, format!("Unsupported ID type {}", to_text(part)))
     }
 
     /// Makes the error for more than one identifier.
     pub(super) fn too_many_parts(word: &[u8]) -> Self {
-        let text = format!("FASTA-style ID {} has too many parts.", shown(word));
+        let text = format!("FASTA-style ID {} has too many parts.", to_text(word));
         Self::new("CSeq_id::Set", 2531, text)
     }
 
@@ -95,19 +95,19 @@ impl IdException {
     /// Makes the error for an invalid sequence number of a patent. `parts` are the country, the
     /// patent number and the sequence number.
     pub(super) fn patent(parts: [&[u8]; 3]) -> Self {
-        let [country, number, sequence] = parts.map(shown);
+        let [country, number, sequence] = parts.map(to_text);
         let text = format!("Bad sequence number {sequence} for {country} patent {number}");
         Self::new("CSeq_id::x_Init", 2779, text)
     }
 
     /// Makes the error for an invalid PDB entry.
     pub(super) fn pdb(entry: &[u8]) -> Self {
-        Self::new("CSeq_id::x_Init", 2793, format!("Malformatted PDB ID {}", shown(entry)))
+        Self::new("CSeq_id::x_Init", 2793, format!("Malformatted PDB ID {}", to_text(entry)))
     }
 
     /// Makes the error for an invalid identifier of a type whose identifiers are numbers.
     pub(super) fn no_number(kind: &str, part: &[u8]) -> Self {
-        let part = shown(part);
+        let part = to_text(part);
         let text = format!("Negative, excessively large, or non-numeric {kind} ID {part}");
         Self::new("CSeq_id::Set", 2921, text)
     }
@@ -115,14 +115,14 @@ impl IdException {
     /// Makes the error for an invalid version after the dot of an accession. BLAST+ checks it in
     /// two functions.
     pub(super) fn version(function: &'static str, line: u32, accession: &[u8]) -> Self {
-        let accession = shown(accession);
+        let accession = to_text(accession);
         let text = format!("Version embedded in accession {accession} is not a positive integer");
         Self::new(function, line, text)
     }
 
     /// Makes the error for an identifier with neither accession nor name.
     pub(super) fn nameless(release: &[u8]) -> Self {
-        let release = shown(release);
+        let release = to_text(release);
         let text = format!(
             "Accession and name missing for Textseq-id (but got version 0, release {release})"
         );
@@ -134,6 +134,6 @@ impl IdException {
     }
 }
 
-fn shown(bytes: &[u8]) -> String {
+fn to_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

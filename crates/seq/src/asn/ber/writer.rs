@@ -112,17 +112,17 @@ mod tests {
 
     #[test]
     fn integers_take_as_few_bytes_as_hold_them() {
-        let written = |value: i64| {
+        let encode_integer = |value: i64| {
             let mut bytes = Vec::new();
             Writer::new(&mut bytes).integer(value);
             bytes
         };
-        assert_eq!(written(0), [2, 1, 0]);
-        assert_eq!(written(127), [2, 1, 127]);
-        assert_eq!(written(128), [2, 2, 0, 128]);
-        assert_eq!(written(999), [2, 2, 3, 0xe7]);
-        assert_eq!(written(-1), [2, 1, 0xff]);
-        assert_eq!(written(i64::MAX)[..2], [2, 8]);
+        assert_eq!(encode_integer(0), [2, 1, 0]);
+        assert_eq!(encode_integer(127), [2, 1, 127]);
+        assert_eq!(encode_integer(128), [2, 2, 0, 128]);
+        assert_eq!(encode_integer(999), [2, 2, 3, 0xe7]);
+        assert_eq!(encode_integer(-1), [2, 1, 0xff]);
+        assert_eq!(encode_integer(i64::MAX)[..2], [2, 8]);
     }
 
     #[test]
