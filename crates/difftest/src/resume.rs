@@ -25,7 +25,7 @@ const DRAINED: i32 = 75;
 
 /// The result of a case that was interrupted and resumed.
 #[derive(Debug)]
-pub struct Resumed {
+pub struct ResumedRun {
     /// The result of the last run, with the report as standard output.
     pub outcome: Outcome,
     /// Whether the search was interrupted before it completed.
@@ -63,7 +63,7 @@ impl ResumeRunner<'_> {
     ///
     /// # Errors
     /// If the directory cannot be used or the program cannot be started.
-    pub fn run(&self, case: &Case, number: usize) -> Result<Resumed> {
+    pub fn run(&self, case: &Case, number: usize) -> Result<ResumedRun> {
         self.clear()?;
         fs::create_dir_all(&self.dir).map_err(io_error("create", &self.dir))?;
         let resumed = self.interrupt(case, number)?;
@@ -78,7 +78,7 @@ impl ResumeRunner<'_> {
         fs::remove_dir_all(&self.dir).map_err(io_error("remove", &self.dir))
     }
 
-    fn interrupt(&self, case: &Case, number: usize) -> Result<Resumed> {
+    fn interrupt(&self, case: &Case, number: usize) -> Result<ResumedRun> {
         self.records.set(number % 5 == 4 && !is_sam(&case.args));
         let mut child = self.start(case, number)?;
         let through = self.await_kept(&mut child)?;
@@ -120,7 +120,7 @@ impl ResumeRunner<'_> {
         if outcome.code == 0 && self.kept().exists() && !records {
             fault = Some("the checkpoint is still there".to_owned());
         }
-        Ok(Resumed { outcome, interrupted, fault })
+        Ok(ResumedRun { outcome, interrupted, fault })
     }
 
     fn report(&self) -> PathBuf {

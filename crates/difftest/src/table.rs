@@ -21,7 +21,7 @@ use crate::formatter;
 use crate::kind::MetadataKind;
 use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
-use crate::resume::{self, ResumeRunner, Resumed};
+use crate::resume::{self, ResumeRunner, ResumedRun};
 use crate::sample;
 use crate::through::{self, MetadataRoute, SiteOutcome, TwoSiteRunner};
 use crate::workspace::{self, Source, Workspace};
@@ -359,7 +359,7 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
         Ok(resumed.insert(searches.run(&case, number)?).outcome.clone())
     })?;
     let resumed =
-        resumed.map(|resumed| Resumed { outcome, ..resumed }).ok_or_else(worker_panicked)?;
+        resumed.map(|resumed| ResumedRun { outcome, ..resumed }).ok_or_else(worker_panicked)?;
     let may_refuse = session.program.may_refuse(session.options.parallel_mode, &case.args);
     if is_one_of_refusals(may_refuse, &REFUSED_ON_RANKS, &resumed.outcome) {
         return Ok(session.refused(case));

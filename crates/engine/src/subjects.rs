@@ -159,8 +159,8 @@ mod tests {
 
     #[test]
     fn letters_of_the_subject_before_are_gone() {
-        struct Whole(Vec<u8>);
-        impl SubjectLetters for Whole {
+        struct WholeSubject(Vec<u8>);
+        impl SubjectLetters for WholeSubject {
             fn length(&self) -> u32 {
                 self.0.len() as u32
             }
@@ -169,10 +169,10 @@ mod tests {
             }
         }
         let mut placed = PlacedLetters::default();
-        let (long, short) = (Whole(vec![3; 9]), Whole(vec![2; 4]));
+        let (long, short) = (WholeSubject(vec![3; 9]), WholeSubject(vec![2; 4]));
         assert_eq!(placed.place(&long, &[1..3, 5..9]), [0, 3, 3, 0, 0, 3, 3, 3, 3]);
         assert_eq!(placed.place(&short, &[0..1, 3..4]), [2, 0, 0, 2]);
         assert_eq!(placed.place(&long, &[]), [0; 9]);
-        assert_eq!(placed.place(&Whole(vec![1; 99]), &[0..1, 98..99])[97..], [0, 1]);
+        assert_eq!(placed.place(&WholeSubject(vec![1; 99]), &[0..1, 98..99])[97..], [0, 1]);
     }
 }

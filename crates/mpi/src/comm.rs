@@ -42,9 +42,9 @@ impl Drop for Inner {
     }
 }
 
-/// Kind of a reduction of all ranks' numbers to one number.
+/// The smallest or the largest of all ranks' numbers.
 #[derive(Clone, Copy)]
-pub(crate) enum Extreme {
+pub(crate) enum Extremum {
     Minimum,
     Maximum,
 }
@@ -241,12 +241,12 @@ impl Comm {
     }
 
     /// Returns the smallest or the largest of all ranks' numbers.
-    pub(crate) fn extreme(&self, own: u64, which: Extreme) -> Result<u64, MpiError> {
+    pub(crate) fn extremum(&self, own: u64, which: Extremum) -> Result<u64, MpiError> {
         // SAFETY: these are constants of MPI.
         let operation = unsafe {
             match which {
-                Extreme::Minimum => ffi::RSMPI_MIN,
-                Extreme::Maximum => ffi::RSMPI_MAX,
+                Extremum::Minimum => ffi::RSMPI_MIN,
+                Extremum::Maximum => ffi::RSMPI_MAX,
             }
         };
         self.reduce(own, operation)
@@ -279,7 +279,7 @@ impl Comm {
     /// the others.
     pub fn agree<T>(&self, own: Result<T, MpiError>) -> Result<T, MpiError> {
         let vote = if own.is_err() { self.rank() } else { self.size() };
-        let first = self.extreme(vote as u64, Extreme::Minimum)? as usize;
+        let first = self.extremum(vote as u64, Extremum::Minimum)? as usize;
         if first >= self.size() {
             return own;
         }

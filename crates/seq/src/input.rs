@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicU64;
 use bzip2::bufread::BzDecoder;
 use flate2::bufread::GzDecoder;
 
-use self::bounded::{Bounded, Counted};
+use self::bounded::{CountingReader, LimitedReader};
 use self::members::{Member, Members};
 pub use self::unchanged::{FileVersion, UnchangedFile, is_file_change, read_whole_file};
 
@@ -116,7 +116,7 @@ pub fn decompress<'a>(
     let mut input = EndsOnce { inner: input, has_ended: false };
     let start = peek(&mut input)?;
     let compression = Compression::detect(&start);
-    let (input, bytes_read) = Counted::new(Cursor::new(start).chain(input));
+    let (input, bytes_read) = CountingReader::new(Cursor::new(start).chain(input));
     let input = BufReader::with_capacity(BUFFER, input);
     let name = Origin { path: name.to_path_buf(), compression, bytes_read };
     Ok(match compression {
@@ -184,7 +184,7 @@ impl Origin {
             }
             _ => {
                 let name = format!("{} ({})", self.path.display(), compression.name());
-                let inner = Bounded::new(Named { inner, origin: self }, bytes_read, name);
+                let inner = LimitedReader::new(Named { inner, origin: self }, bytes_read, name);
                 Box::new(BufReader::with_capacity(BUFFER, inner))
             }
         }

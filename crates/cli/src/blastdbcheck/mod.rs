@@ -18,7 +18,7 @@ use fleetblast_job::error::{Error, exit};
 use self::aliases::check_alias;
 use self::log::Log;
 use self::options::{Level, Options, Target};
-use self::targets::{Checked, Targets};
+use self::targets::{CheckTarget, Targets};
 use self::volume_checks::VolumeChecks;
 use crate::options::compat::search_path;
 use crate::options::parse::GivenOptions;
@@ -91,10 +91,10 @@ fn describe_tests(options: &Options, log: &mut Log) -> Result<(), Error> {
 /// Tests volumes or aliases, and states how many have faults. `words` name them before and after
 /// the tests. Returns the number of faults.
 fn check_all(
-    items: &[Checked],
+    items: &[CheckTarget],
     words: (&str, &str),
     log: &mut Log,
-    mut check: impl FnMut(&Checked, &mut Log) -> Result<usize, Error>,
+    mut check: impl FnMut(&CheckTarget, &mut Log) -> Result<usize, Error>,
 ) -> Result<usize, Error> {
     let total = items.len();
     log.line(Level::Summary, format!("Testing {total} {}.", words.0))?;

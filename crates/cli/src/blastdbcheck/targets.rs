@@ -11,7 +11,7 @@ use crate::listed_databases::find_databases;
 
 /// A volume or an alias file.
 #[derive(Debug)]
-pub(super) struct Checked {
+pub(super) struct CheckTarget {
     /// Path of the alias file, or of the volume without extension.
     pub(super) path: Vec<u8>,
     /// Type of the sequences; `None` to guess.
@@ -21,8 +21,8 @@ pub(super) struct Checked {
 /// The volumes and alias files to test, in the order of the tests.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
-    pub(super) volumes: Vec<Checked>,
-    pub(super) aliases: Vec<Checked>,
+    pub(super) volumes: Vec<CheckTarget>,
+    pub(super) aliases: Vec<CheckTarget>,
     /// Number of databases whose files were not found.
     pub(super) faults: usize,
 }
@@ -84,10 +84,10 @@ impl Targets {
     fn add(&mut self, all: Vec<(DatabaseFiles, Option<SequenceKind>)>) {
         let mut aliases = std::collections::BTreeSet::new();
         for (files, kind) in all {
-            self.volumes.extend(files.volumes.into_iter().map(|path| Checked { path, kind }));
+            self.volumes.extend(files.volumes.into_iter().map(|path| CheckTarget { path, kind }));
             aliases.extend(files.aliases);
         }
-        self.aliases = aliases.into_iter().map(|path| Checked { path, kind: None }).collect();
+        self.aliases = aliases.into_iter().map(|path| CheckTarget { path, kind: None }).collect();
     }
 }
 

@@ -7,7 +7,7 @@ use super::log::{Log, describe};
 use super::metadata::MetadataCheck;
 use super::options::{Level, Options};
 use super::sequences::SequenceCheck;
-use super::targets::Checked;
+use super::targets::CheckTarget;
 use super::volume::OpenVolume;
 
 /// The tests of volumes.
@@ -24,7 +24,7 @@ impl<'a> VolumeChecks<'a> {
     }
 
     /// Tests a volume. Returns the number of faults.
-    pub(super) fn check(&mut self, volume: &Checked, log: &mut Log) -> Result<usize, Error> {
+    pub(super) fn check(&mut self, volume: &CheckTarget, log: &mut Log) -> Result<usize, Error> {
         let name = String::from_utf8_lossy(&volume.path);
         let volume = match OpenVolume::open(&name, volume.kind, self.search) {
             Ok(volume) => volume,

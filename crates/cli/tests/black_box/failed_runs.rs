@@ -9,23 +9,23 @@ use crate::common::{Fixture, complaint};
 
 /// The state of the file that `-out` names after a run.
 #[derive(Debug, PartialEq, Eq)]
-enum Left {
+enum OutputFileState {
     Nothing,
     Empty,
     Something,
 }
-use Left::{Empty, Nothing};
+use OutputFileState::{Empty, Nothing};
 
-fn left(path: &Path) -> Left {
+fn output_file_state(path: &Path) -> OutputFileState {
     match fs::read(path) {
         Err(_) => Nothing,
         Ok(bytes) if bytes.is_empty() => Empty,
-        Ok(_) => Left::Something,
+        Ok(_) => OutputFileState::Something,
     }
 }
 
 /// Command lines that fail, and the output file that BLAST+ leaves; `|` separates words.
-const FAILURES: &[(&str, Left)] = &[
+const FAILURES: &[(&str, OutputFileState)] = &[
     ("-query|q.fa|-db|nosuch", Empty),
     ("-query|q.fa|-db|db|-evalue|-1", Empty),
     ("-query|q.fa|-db|db|-matrix|NOSUCH", Empty),
@@ -63,7 +63,12 @@ fn an_empty_file_is_left_where_blast_leaves_one() {
         for program in programs {
             let output = fixture.run(&program, &line(given, &[]), &[]);
             assert!(!output.status.success(), "{program:?} {given}");
-            assert_eq!(left(&report), *expected, "{program:?} {given}: {}", complaint(&output));
+            assert_eq!(
+                output_file_state(&report),
+                *expected,
+                "{program:?} {given}: {}",
+                complaint(&output)
+            );
             let _ = fs::remove_file(&report);
         }
     }
@@ -78,14 +83,19 @@ fn ranks_leave_the_same() {
         for ranks in [&kept[..2], &kept] {
             let output = fixture.run(&fixture.ours(), &line(given, ranks), &[]);
             assert!(!output.status.success(), "{given}");
-            assert_eq!(left(&report), *expected, "{given} {ranks:?}: {}", complaint(&output));
+            assert_eq!(
+                output_file_state(&report),
+                *expected,
+                "{given} {ranks:?}: {}",
+                complaint(&output)
+            );
             let _ = fs::remove_file(&report);
             let _ = fs::remove_dir_all(fixture.path().join("kept"));
         }
     }
     let planned = line("-query|q.fa|-db|nosuch|-plan", &["-ranks", "2"]);
     assert!(!fixture.run(&fixture.ours(), &planned, &[]).status.success());
-    assert_eq!(left(&report), Nothing, "a plan makes no report");
+    assert_eq!(output_file_state(&report), Nothing, "a plan makes no report");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use std::fs;
 use self::killed::kill_after;
 pub(crate) use self::sites::Receiver;
 use self::sites::*;
-use crate::proxy::{Fate, Proxy};
+use crate::proxy::{ConnectionFault, Proxy};
 
 #[test]
 fn every_kind_gives_the_bytes_of_the_search() {
@@ -62,7 +62,7 @@ fn a_connection_cut_anywhere_goes_on_from_there() {
     // The connections are cut in the handshake, in messages and in records; each transfers some
     // bytes.
     let cuts = [0, 1, 100, 500, 1000, 1200, 1300, 1400, 1600, 2000, 2500, 3000, 4000, 5000];
-    let proxy = Proxy::new(cuts.map(Fate::Cut), false);
+    let proxy = Proxy::new(cuts.map(ConnectionFault::Cut), false);
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
     let run = sites.search(&proxy.address, [HERE, THERE], &[]).output().unwrap();

@@ -9,7 +9,7 @@ use fleetblast_oracle::sample;
 
 use crate::metadata::records;
 use crate::patience::wait_until;
-use crate::psiblast_ranks::{Left, Place, SEARCHES};
+use crate::psiblast_ranks::{Place, RunResults, SEARCHES};
 
 /// Returns a command that runs the program with these arguments.
 fn fleetblast(place: &Place, arguments: &str) -> Command {
@@ -21,11 +21,11 @@ fn fleetblast(place: &Place, arguments: &str) -> Command {
 
 /// Makes the report from the metadata `m` that a search wrote. Returns the results of the search,
 /// with this report.
-fn through(place: &Place, searched: Left) -> Left {
+fn through(place: &Place, searched: RunResults) -> RunResults {
     assert!(searched.code == Some(0) && searched.report.is_empty(), "{}", searched.messages);
-    let expanded = place.left(fleetblast(place, "expand m"));
+    let expanded = place.run_command(fleetblast(place, "expand m"));
     assert_eq!((expanded.code, &expanded.messages[..]), (Some(0), ""));
-    Left { report: expanded.report, ..searched }
+    RunResults { report: expanded.report, ..searched }
 }
 
 #[test]
@@ -57,12 +57,12 @@ fn the_report_matrices_and_messages_are_those_of_the_search() {
 
 /// Does the same for metadata with alignments. The I/O site makes the report with its database, and
 /// prints the warnings that belong to it.
-fn through_hits(place: &Place, searched: Left, options: &str) -> Left {
+fn through_hits(place: &Place, searched: RunResults, options: &str) -> RunResults {
     assert!(searched.code == Some(0) && searched.report.is_empty(), "{}", searched.messages);
-    let expanded = place.left(fleetblast(place, &format!("expand m -db db {options}")));
+    let expanded = place.run_command(fleetblast(place, &format!("expand m -db db {options}")));
     assert_eq!(expanded.code, Some(0), "{}", expanded.messages);
     let messages = sorted(&(searched.messages + &expanded.messages));
-    Left { report: expanded.report, messages, ..searched }
+    RunResults { report: expanded.report, messages, ..searched }
 }
 
 /// Sorts the lines of messages, which come from two sites.
@@ -106,19 +106,19 @@ fn the_format_is_chosen_where_the_report_is_made() {
     let formats = ["0 -html", "5", "15", "16", "7", "10", "0"];
     for format in formats.map(|format| format!("-outfmt {format}")) {
         let expected = place.run(&format!("{search} {format}")).report;
-        let made = place.left(fleetblast(&place, &format!("expand m -db db {format}")));
+        let made = place.run_command(fleetblast(&place, &format!("expand m -db db {format}")));
         assert!(made.report == expected, "{format}: {}", made.messages);
     }
     for format in ["15", "16"] {
         let words = format!("expand m -db db -outfmt {format} -query q7 -out r");
-        let refused = place.left(fleetblast(&place, &words));
+        let refused = place.run_command(fleetblast(&place, &words));
         assert_eq!(refused.code, Some(1));
         assert!(refused.messages.contains("-query with formats 15 and 16"), "{}", refused.messages);
         assert!(!place.path("r").exists());
     }
     // In a report of some queries, the searches have the numbers of the whole report.
     let whole = String::from_utf8(place.run(&format!("{search} -outfmt 5")).report).expect("text");
-    let part = place.left(fleetblast(&place, "expand m -db db -outfmt 5 -query q7"));
+    let part = place.run_command(fleetblast(&place, "expand m -db db -outfmt 5 -query q7"));
     let part = String::from_utf8(part.report).expect("text");
     let iterations: Vec<&str> = part.split("<Iteration>").skip(1).collect();
     assert!(!iterations.is_empty() && iterations.len() < whole.split("<Iteration>").count() / 2);
@@ -147,7 +147,7 @@ fn another_format_that_would_have_been_searched_for_otherwise_is_refused() {
         let searched = place.run(&format!("{search} -outfmt {typed} -metadata_out m"));
         assert_eq!(searched.code, Some(0), "{}", searched.messages);
         let words = format!("expand m -db db -outfmt {chosen} -out r");
-        let made = place.left(fleetblast(&place, &words));
+        let made = place.run_command(fleetblast(&place, &words));
         if refused {
             assert_eq!(made.code, Some(1), "{rounds} {typed} {chosen}");
             assert!(made.messages.contains("the next matrix is made of"), "{}", made.messages);
@@ -170,13 +170,13 @@ fn iterations_of_another_search_are_refused() {
     let whole = fs::read(place.path("m")).expect("metadata");
     for end in (0..whole.len()).step_by(whole.len() / 40) {
         fs::write(place.path("m"), &whole[..end]).expect("a file");
-        let made = place.left(fleetblast(&place, "expand m -db db -outfmt 6 -out r"));
+        let made = place.run_command(fleetblast(&place, "expand m -db db -outfmt 6 -out r"));
         assert_eq!(made.code, Some(1), "{end}: {}", made.messages);
         let mut damaged = whole.clone();
         damaged[end] ^= 0x10;
         fs::write(place.path("m"), &damaged).expect("a file");
         _ = fs::remove_file(place.path("r"));
-        let made = place.left(fleetblast(&place, "expand m -db db -outfmt 6 -out r"));
+        let made = place.run_command(fleetblast(&place, "expand m -db db -outfmt 6 -out r"));
         assert_eq!(made.code, Some(1), "{end}: {}", made.messages);
         assert!(!place.path("r").exists(), "{end}");
     }
@@ -198,7 +198,7 @@ fn ranks_of_another_site_write_it() {
         let expected = place.run(&search);
         let made = format!("{search} -block_residues 400 -metadata report -io_ranks 1");
         let command = place.prepared(crate::launched::launched(program, 3), &made);
-        place.left(command).assert_is(&expected, "processes");
+        place.run_command(command).assert_is(&expected, "processes");
     }
 }
 
@@ -220,9 +220,9 @@ fn some_queries_are_a_part_of_the_report() {
         found
     };
     assert_eq!(place.run(&format!("{search} -metadata_out m -metadata report")).code, Some(0));
-    let part = place.left(fleetblast(&place, "expand m -query q7,q3"));
+    let part = place.run_command(fleetblast(&place, "expand m -query q7,q3"));
     assert_eq!(String::from_utf8(part.report).expect("text"), own("q3") + &own("q7"));
-    let none = place.left(fleetblast(&place, "expand m -query q99"));
+    let none = place.run_command(fleetblast(&place, "expand m -query q99"));
     assert!(none.messages.contains("there is no query q99"), "{}", none.messages);
 }
 
@@ -247,23 +247,23 @@ fn what_would_be_half_right_is_refused_by_name() {
         ("-out_ascii_pssm m -timing t", "-metadata_out and -out_ascii_pssm both name m"),
         ("-metadata report -ranks 2 -plan", "-plan"),
     ] {
-        let left = place.run(&format!("{search} {options}"));
-        assert_eq!(left.code, Some(1), "{options}: {}", left.messages);
-        assert!(left.messages.contains(what), "{options}: {}", left.messages);
+        let results = place.run(&format!("{search} {options}"));
+        assert_eq!(results.code, Some(1), "{options}: {}", results.messages);
+        assert!(results.messages.contains(what), "{options}: {}", results.messages);
         assert!(!place.path("m").exists(), "{options}");
     }
     let ranks = "-query q.fa -db db -ranks 3 -io_ranks 1 -out r -metadata oids";
-    let left = place.run(ranks);
-    assert!(left.messages.contains("-metadata oids"), "{}", left.messages);
-    assert!(left.code == Some(1) && !place.path("r").exists());
+    let results = place.run(ranks);
+    assert!(results.messages.contains("-metadata oids"), "{}", results.messages);
+    assert!(results.code == Some(1) && !place.path("r").exists());
     assert_eq!(place.run(&format!("{search} -metadata report")).code, Some(0));
     for (options, what) in [
         ("-db db", "m holds the report of psiblast as it is: name no -db or -subject"),
         ("-outfmt 6", "m holds the report as it is, so that -outfmt cannot change it"),
     ] {
-        let left = place.left(fleetblast(&place, &format!("expand m {options} -out r")));
-        assert_eq!(left.code, Some(1), "{}", left.messages);
-        assert!(left.messages.contains(what), "{}", left.messages);
+        let results = place.run_command(fleetblast(&place, &format!("expand m {options} -out r")));
+        assert_eq!(results.code, Some(1), "{}", results.messages);
+        assert!(results.messages.contains(what), "{}", results.messages);
         assert!(!place.path("r").exists());
     }
 }
@@ -282,21 +282,21 @@ fn a_query_that_ends_the_search_leaves_nothing_by_halves() {
         "hits",
         "hits -ranks 3 -block_residues 300",
     ] {
-        let left = place.run(&format!("{search} -metadata_out m -metadata {ranks}"));
-        assert!(left.report.is_empty() && !place.path("m").exists(), "{ranks}");
+        let results = place.run(&format!("{search} -metadata_out m -metadata {ranks}"));
+        assert!(results.report.is_empty() && !place.path("m").exists(), "{ranks}");
         let report = expected.report.clone();
         let messages = match ranks.starts_with("report") {
-            true => left.messages,
+            true => results.messages,
             // The I/O site prints the warnings that go with the report.
             false => {
-                assert!(expected.messages.ends_with(&left.messages), "{}", left.messages);
+                assert!(expected.messages.ends_with(&results.messages), "{}", results.messages);
                 expected.messages.clone()
             }
         };
-        Left { report, messages, ..left }.assert_is(&expected, ranks);
+        RunResults { report, messages, ..results }.assert_is(&expected, ranks);
     }
-    let left = place.run(&format!("{search} -metadata report -ranks 3 -io_ranks 1 -out r"));
-    assert_eq!((left.code, &left.messages), (expected.code, &expected.messages));
+    let results = place.run(&format!("{search} -metadata report -ranks 3 -io_ranks 1 -out r"));
+    assert_eq!((results.code, &results.messages), (expected.code, &expected.messages));
     assert!(!place.path("r").exists());
     // BLAST+ calls this input empty.
     place.write("empty.fa", "");
@@ -318,8 +318,8 @@ fn a_search_that_is_killed_goes_on_at_the_other_site() {
         &(6..8).flat_map(|seed| crate::family::queries(seed, 16)).collect::<String>(),
     );
     let key = |name: &str| {
-        let left = place.left(fleetblast(&place, &format!("keygen {name}")));
-        String::from_utf8(left.report).expect("text").trim().to_owned()
+        let results = place.run_command(fleetblast(&place, &format!("keygen {name}")));
+        String::from_utf8(results.report).expect("text").trim().to_owned()
     };
     let keys = ["here", "there"].map(key);
     let mut interrupted = 0;
@@ -342,17 +342,17 @@ fn a_search_that_is_killed_goes_on_at_the_other_site() {
         killed.kill().expect("a child");
         interrupted += usize::from(!killed.wait().expect("a child").success());
         std::thread::sleep(Duration::from_millis(300));
-        let mut left = place.run(&sent);
-        assert_eq!(left.code, Some(0), "{sent}: {}", left.messages);
+        let mut results = place.run(&sent);
+        assert_eq!(results.code, Some(0), "{sent}: {}", results.messages);
         // Messages about the checkpoint come first. The I/O site prints the warnings that belong to
         // alignments.
-        let is_alike = kind == "hits" || left.messages.ends_with(&expected.messages);
-        assert!(is_alike, "{sent}: {}", left.messages);
-        left.messages.clone_from(&expected.messages);
+        let is_alike = kind == "hits" || results.messages.ends_with(&expected.messages);
+        assert!(is_alike, "{sent}: {}", results.messages);
+        results.messages.clone_from(&expected.messages);
         receiver.must_end();
-        left.report = fs::read(place.path("r")).expect("a report");
+        results.report = fs::read(place.path("r")).expect("a report");
         fs::remove_file(place.path("r")).expect("a report");
-        left.assert_is(&expected, &sent);
+        results.assert_is(&expected, &sent);
     }
     assert!(interrupted > 0, "no search was killed before it was through");
 }
@@ -366,7 +366,7 @@ fn all_ranks_of_a_job_make_the_report_of_a_file() {
         let mut command = crate::launched::launched(program, ranks);
         command.args(words.split_whitespace()).current_dir(place.path(""));
         command.stdin(std::process::Stdio::null());
-        place.left(command)
+        place.run_command(command)
     };
     let search = "-query q.fa -db db -num_iterations 3 -block_residues 400";
     for (ranks, kind, format, db) in

@@ -147,6 +147,6 @@ fn processes_count_a_pattern_together() {
         let expected = place.run(&search);
         let shared = format!("{search} -block_residues 700");
         let command = place.prepared(launched(program, processes), &shared);
-        place.left(command).assert_is(&expected, &format!("{processes}: {search}"));
+        place.run_command(command).assert_is(&expected, &format!("{processes}: {search}"));
     }
 }

@@ -47,7 +47,7 @@ fn shapes(number: usize) -> impl Iterator<Item = &'static str> {
 
 /// The results of a run.
 #[derive(PartialEq)]
-pub(crate) struct Left {
+pub(crate) struct RunResults {
     pub(crate) code: Option<i32>,
     pub(crate) report: Vec<u8>,
     pub(crate) messages: String,
@@ -55,14 +55,14 @@ pub(crate) struct Left {
     pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
-impl Left {
+impl RunResults {
     #[track_caller]
-    pub(crate) fn assert_is(&self, expected: &Left, what: &str) {
+    pub(crate) fn assert_is(&self, expected: &RunResults, what: &str) {
         assert_eq!(self.messages, expected.messages, "{what}");
         assert_eq!(self.code, expected.code, "{what}");
         assert!(self.report == expected.report, "{what}: reports differ");
-        let names = |left: &Left| -> Vec<String> {
-            left.files.iter().map(|(name, _)| name.clone()).collect()
+        let names = |results: &RunResults| -> Vec<String> {
+            results.files.iter().map(|(name, _)| name.clone()).collect()
         };
         assert_eq!(names(self), names(expected), "{what}");
         assert!(self.files == expected.files, "{what}: matrices differ");
@@ -106,7 +106,7 @@ impl Place {
         self.prepared(Command::new(env!("CARGO_BIN_EXE_fleetblast")), arguments)
     }
 
-    pub(crate) fn left(&self, mut command: Command) -> Left {
+    pub(crate) fn run_command(&self, mut command: Command) -> RunResults {
         let Output { status, stdout, stderr } = command.output().expect("the program runs");
         let mut files: Vec<_> = fs::read_dir(self.path("kept"))
             .expect("a directory")
@@ -119,11 +119,11 @@ impl Place {
             .collect();
         files.sort_unstable();
         let messages = String::from_utf8_lossy(&stderr).into_owned();
-        Left { code: status.code(), report: stdout, messages, files }
+        RunResults { code: status.code(), report: stdout, messages, files }
     }
 
-    pub(crate) fn run(&self, arguments: &str) -> Left {
-        self.left(self.command(arguments))
+    pub(crate) fn run(&self, arguments: &str) -> RunResults {
+        self.run_command(self.command(arguments))
     }
 
     /// Starts a search, and kills it when the time `later` has passed since its first finished
@@ -192,10 +192,10 @@ fn queries_that_cannot_be_searched_end_the_job_where_they_stand() {
         // A resumed search ends at the same query.
         let kept = format!("{search} -ranks 2 -block_residues 1 -checkpoint c -resume");
         for _ in 0..2 {
-            let left = place.run(&kept);
-            let last = |left: &Left| left.messages.lines().last().map(str::to_owned);
-            assert_eq!((left.code, last(&left)), (expected.code, last(&expected)), "{kept}");
-            assert!(left.files == expected.files, "{kept}: matrices differ");
+            let results = place.run(&kept);
+            let last = |results: &RunResults| results.messages.lines().last().map(str::to_owned);
+            assert_eq!((results.code, last(&results)), (expected.code, last(&expected)), "{kept}");
+            assert!(results.files == expected.files, "{kept}: matrices differ");
         }
         fs::remove_dir_all(place.path("c")).expect("the checkpoint");
     }
@@ -240,15 +240,15 @@ fn a_search_that_is_killed_goes_on_to_the_same_bytes() {
             place.kill(&format!("{kept} {shape}"), later);
         }
         interrupted += usize::from(place.path("c").exists());
-        let mut left = place.run(&format!("{kept} -ranks 3"));
-        assert_eq!(left.code, Some(0), "{search}: {}", left.messages);
+        let mut results = place.run(&format!("{kept} -ranks 3"));
+        assert_eq!(results.code, Some(0), "{search}: {}", results.messages);
         let report = fs::read(place.path("report")).expect("a report");
         fs::remove_file(place.path("report")).expect("a report");
         // Messages about the checkpoint come first.
-        assert!(left.messages.ends_with(&expected.messages), "{search}: {}", left.messages);
-        left.messages.clone_from(&expected.messages);
-        left.report = report;
-        left.assert_is(&expected, &search);
+        assert!(results.messages.ends_with(&expected.messages), "{search}: {}", results.messages);
+        results.messages.clone_from(&expected.messages);
+        results.report = report;
+        results.assert_is(&expected, &search);
         assert!(!place.path("c").exists(), "{search}");
     }
     assert!(interrupted > 0, "only {interrupted} searches were killed");
@@ -269,15 +269,15 @@ fn a_search_does_not_go_on_with_other_matrices() {
         bad.replace("-num_iterations 3", "-num_iterations 2"),
         format!("{bad} -inclusion_ethresh 0.1"),
     ] {
-        let left = place.run(&format!("{other} -resume"));
-        assert_eq!(left.code, Some(1), "{other}: {}", left.messages);
-        assert!(left.messages.contains("-checkpoint"), "{other}: {}", left.messages);
-        assert!(left.files.is_empty(), "{other}");
+        let results = place.run(&format!("{other} -resume"));
+        assert_eq!(results.code, Some(1), "{other}: {}", results.messages);
+        assert!(results.messages.contains("-checkpoint"), "{other}: {}", results.messages);
+        assert!(results.files.is_empty(), "{other}");
     }
     // The names of these files do not matter to the search.
-    let left = place.run(&format!("{} -resume", bad.replace("kept/p", "kept/q")));
-    assert_eq!(left.code, Some(3), "{}", left.messages);
-    assert!(left.files.iter().any(|(name, _)| name == "q"), "{}", left.messages);
+    let results = place.run(&format!("{} -resume", bad.replace("kept/p", "kept/q")));
+    assert_eq!(results.code, Some(3), "{}", results.messages);
+    assert!(results.files.iter().any(|(name, _)| name == "q"), "{}", results.messages);
 }
 
 #[test]
@@ -339,12 +339,14 @@ fn processes_leave_what_one_process_leaves() {
         for shape in ["-block_residues 1", "-block_residues 700 -groups 2 -output collective"] {
             let command =
                 place.prepared(launched(program, *processes), &format!("{search} {shape}"));
-            place.left(command).assert_is(&expected, &format!("{processes}: {search} {shape}"));
+            place
+                .run_command(command)
+                .assert_is(&expected, &format!("{processes}: {search} {shape}"));
         }
     }
     let begun = place.run("-query q.fa -db db -num_iterations 2 -out_pssm kept/p");
     fs::write(place.path("p"), &begun.files[0].1).expect("a file");
     let command = place.prepared(launched(program, 2), "-in_pssm - -db db");
-    let refused = place.left(command);
+    let refused = place.run_command(command);
     assert!(refused.messages.contains("from standard input"), "{}", refused.messages);
 }

@@ -34,7 +34,7 @@ fn checked(dir: &Path, names: &str, kind: SequenceKind) -> Result<IntegrityRepor
 }
 
 /// A file before one of its bits is flipped.
-struct Whole {
+struct OriginalFile {
     path: PathBuf,
     bytes: Vec<u8>,
 }
@@ -48,7 +48,7 @@ fn flip_everything(
     names: &str,
     kind: SequenceKind,
     flips: u64,
-    harmless: impl Fn(&Whole, usize, u8) -> bool,
+    harmless: impl Fn(&OriginalFile, usize, u8) -> bool,
 ) -> BTreeMap<String, (u64, u64)> {
     let mut counts = BTreeMap::new();
     let mut random = Rng::with_seed(77);
@@ -60,29 +60,31 @@ fn flip_everything(
         if !extension.starts_with(kind.extension_letter()) {
             continue;
         }
-        let whole = Whole { bytes: fs::read(&path).unwrap(), path };
+        let original = OriginalFile { bytes: fs::read(&path).unwrap(), path };
         let count: &mut (u64, u64) = counts.entry(extension).or_default();
-        let flips: Vec<_> =
-            (0..flips).map(|_| (random.usize(..whole.bytes.len()), 1 << random.u64(..8))).collect();
+        let flips: Vec<_> = (0..flips)
+            .map(|_| (random.usize(..original.bytes.len()), 1 << random.u64(..8)))
+            .collect();
         for (at, bit) in sample(2, flips) {
-            let changed = whole.bytes[at] ^ bit;
-            let mut bytes = whole.bytes.clone();
+            let changed = original.bytes[at] ^ bit;
+            let mut bytes = original.bytes.clone();
             bytes[at] = changed;
-            fs::write(&whole.path, bytes).unwrap();
+            fs::write(&original.path, bytes).unwrap();
             match checked(dir, names, kind) {
                 Err(_) => count.0 += 1,
                 Ok(_) => {
-                    let was = whole.bytes[at];
-                    let shown = whole.path.display();
+                    let was = original.bytes[at];
+                    let shown = original.path.display();
                     let flip = format!("{shown} byte {at} from {was:#x} to {changed:#x}");
-                    let around = whole.bytes[at.saturating_sub(24)..whole.bytes.len().min(at + 24)]
+                    let around = original.bytes
+                        [at.saturating_sub(24)..original.bytes.len().min(at + 24)]
                         .escape_ascii();
-                    assert!(harmless(&whole, at, changed), "{flip} was not found: {around}");
+                    assert!(harmless(&original, at, changed), "{flip} was not found: {around}");
                     count.1 += 1;
                 }
             }
         }
-        fs::write(&whole.path, &whole.bytes).unwrap();
+        fs::write(&original.path, &original.bytes).unwrap();
     }
     counts
 }
@@ -134,9 +136,9 @@ fn shape(dir: &Path, kind: SequenceKind) -> Vec<(u32, usize)> {
 
 /// Returns whether byte `at` is a letter of title or date in an index. In a version-5 volume the
 /// volume number, which has no effect, also counts.
-fn is_text_of_index(whole: &Whole, at: usize, texts: &[&str]) -> bool {
-    let find = |text: &&str| whole.bytes.windows(text.len()).position(|w| w == text.as_bytes());
-    let five = whole.bytes[3] == 5;
+fn is_text_of_index(original: &OriginalFile, at: usize, texts: &[&str]) -> bool {
+    let find = |text: &&str| original.bytes.windows(text.len()).position(|w| w == text.as_bytes());
+    let five = original.bytes[3] == 5;
     // The first byte after the date is padding and may become a letter of the date.
     texts
         .iter()
@@ -166,11 +168,11 @@ fn every_flip_in_a_volume_is_found_or_cannot_be() {
     write(dir.path(), "d", &FOUR, &entries(1, 40));
     let kind = SequenceKind::Protein;
     let sound = structure(dir.path(), kind, false, false);
-    let counts = flip_everything(dir.path(), "d", kind, 800, |whole, at, changed| {
-        match whole.path.extension().unwrap().to_str().unwrap() {
-            "pin" => is_text_of_index(whole, at, &[FOUR.title, FOUR.date]),
+    let counts = flip_everything(dir.path(), "d", kind, 800, |original, at, changed| {
+        match original.path.extension().unwrap().to_str().unwrap() {
+            "pin" => is_text_of_index(original, at, &[FOUR.title, FOUR.date]),
             // The flip made another residue.
-            "psq" => whole.bytes[at] != 0 && changed < 28,
+            "psq" => original.bytes[at] != 0 && changed < 28,
             _ => structure(dir.path(), kind, false, false) == sound,
         }
     });
@@ -372,16 +374,16 @@ fn every_flip_in_files_beside_is_found_or_means_nothing() {
         let five = version == "5";
         let (sound, shape) = (structure(dir.path(), kind, true, five), shape(dir.path(), kind));
         let date = open(dir.path(), "d", kind).unwrap().date().to_owned();
-        let counts = flip_everything(dir.path(), "d", kind, 150, |whole, at, changed| {
-            let extension = whole.path.extension().unwrap().to_str().unwrap();
+        let counts = flip_everything(dir.path(), "d", kind, 150, |original, at, changed| {
+            let extension = original.path.extension().unwrap().to_str().unwrap();
             match &extension[1..] {
-                "in" => is_text_of_index(whole, at, &["made", &date]),
+                "in" => is_text_of_index(original, at, &["made", &date]),
                 // The flip made another base, or ambiguities that allow the stored base.
                 "sq" if nucleotide => self::shape(dir.path(), kind) == shape,
-                "sq" => whole.bytes[at] != 0 && changed < 28,
+                "sq" => original.bytes[at] != 0 && changed < 28,
                 // In version 4 only the headers contain taxids.
                 "hr" => structure(dir.path(), kind, true, five) == sound,
-                "db" | "tf" => dump(&whole.bytes) == dump(&fs::read(&whole.path).unwrap()),
+                "db" | "tf" => dump(&original.bytes) == dump(&fs::read(&original.path).unwrap()),
                 _ => false,
             }
         });

@@ -37,9 +37,9 @@ impl Subjects for Database {
     }
 }
 
-struct Whole<'a>(&'a [u8]);
+struct WholeSubject<'a>(&'a [u8]);
 
-impl SubjectLetters for Whole<'_> {
+impl SubjectLetters for WholeSubject<'_> {
     fn length(&self) -> u32 {
         self.0.len() as u32
     }
@@ -155,7 +155,7 @@ fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Ve
         let aligner = search.aligner(&queries, &grouping, query);
         let mut scratch = aligner.scratch();
         let align = |hit: &PrelimHit| {
-            Some(aligner.align(&Whole(database.residues(hit.oid)), hit, &mut scratch))
+            Some(aligner.align(&WholeSubject(database.residues(hit.oid)), hit, &mut scratch))
         };
         hits.iter().map(align).collect()
     };
@@ -300,7 +300,7 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let aligner = search.aligner(&queries, &grouping, 0);
     let mut used = aligner.scratch();
     for hit in &searcher.merger().select_for_traceback(found)[0] {
-        let subject = Whole(database.residues(hit.oid));
+        let subject = WholeSubject(database.residues(hit.oid));
         let fresh = aligner.align(&subject, hit, &mut aligner.scratch());
         assert_eq!(aligner.align(&subject, hit, &mut used), fresh, "oid {}", hit.oid);
     }

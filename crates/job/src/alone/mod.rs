@@ -28,7 +28,7 @@ use crate::batching::BatchSizer;
 use crate::error::Error;
 use crate::halt::Halt;
 use crate::io_channel::IoChannel;
-use crate::metadata::{Resumed, encode_query, other_queries};
+use crate::metadata::{HeldMetadata, encode_query, other_queries};
 use crate::plan::{Plan, ThreadDivision};
 use crate::queries::count::count_queries;
 use crate::queries::{PreparedBlock, QueryReader, RawBlock};
@@ -108,7 +108,7 @@ fn search(
     queries.set_block_residues(block_size.residues());
     let mut sink =
         ResultSink::open(plan, &engine, &target, recorder.clone(), (receiver, shared, &halt))?;
-    if let Some(Resumed(resume_point)) = sink.resumed() {
+    if let Some(HeldMetadata(resume_point)) = sink.resumed() {
         skip_sent_queries(&mut queries, resume_point, audience)?;
         sink.verify();
     }

@@ -15,7 +15,7 @@ use crate::halt::Halt;
 use crate::hits::Visitor;
 use crate::io_channel::IoChannel;
 use crate::iteration::IterationRules;
-use crate::metadata::{MetadataWriter, Resumed, other_queries};
+use crate::metadata::{HeldMetadata, MetadataWriter, other_queries};
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::queries::PreparedBlock;
@@ -103,7 +103,7 @@ impl<'a> ResultSink<'a> {
         let halt = Halt::default();
         let writer =
             MetadataWriter::new(plan, metadata, engine, target, (io_channel, audience, &halt))?;
-        if let Some(Resumed(resume_point)) = writer.resumed()
+        if let Some(HeldMetadata(resume_point)) = writer.resumed()
             && resume_point.queries > 0
         {
             return Err(other_queries());
@@ -113,7 +113,7 @@ impl<'a> ResultSink<'a> {
 
     /// Returns the state of the records that the other site holds from an earlier run; `None` if it
     /// holds none.
-    pub fn resumed(&self) -> Option<&Resumed> {
+    pub fn resumed(&self) -> Option<&HeldMetadata> {
         match &self.kind {
             SinkKind::Report(_) | SinkKind::Visitor(_) => None,
             SinkKind::Metadata(writer) => writer.resumed(),

@@ -31,8 +31,8 @@ pub(crate) use self::maker::ReportMaker;
 pub(crate) use self::queries::encode_query;
 pub use self::receive::{ReceiveRequest, receive};
 pub(crate) use self::resume::{ResumeVerifier, other_queries};
+pub use self::sink::HeldMetadata;
 pub(crate) use self::sink::MetadataSink;
-pub use self::sink::Resumed;
 pub(crate) use self::site::{IoSite, open_site};
 #[cfg(feature = "mpi")]
 pub(crate) use self::source::metadata_error;

@@ -48,7 +48,7 @@ struct LinkSink {
 
 /// State of the metadata of this search that the I/O site held when the link was opened.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Resumed(pub ResumePoint);
+pub struct HeldMetadata(pub ResumePoint);
 
 /// Maps the end of each record, in bytes, to the checksum of the record's head. With these, a
 /// sender verifies that the I/O site holds the same records.
@@ -65,7 +65,7 @@ impl MetadataSink {
         metadata: &Metadata,
         header: &[u8],
         (channel, audience, halt): (Option<&IoChannel>, &Arc<dyn Audience>, &Halt),
-    ) -> Result<(Self, Option<Resumed>), Error> {
+    ) -> Result<(Self, Option<HeldMetadata>), Error> {
         let mut chain = RecordChain::default();
         let first = chain.record(RecordKind::Header, header).map_err(Error::output)?;
         let start = [RecordChain::start(), first].concat();
@@ -121,7 +121,7 @@ impl MetadataSink {
         match resumed {
             Some(point) => {
                 sink.chain = RecordChain::after(point.last);
-                Ok((sink, Some(Resumed(point))))
+                Ok((sink, Some(HeldMetadata(point))))
             }
             None => {
                 sink.send(&start)?;

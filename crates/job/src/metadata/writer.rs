@@ -17,7 +17,7 @@ use super::encoder::{
 use super::fingerprint::fingerprint_database;
 use super::iterations::encode_iterations;
 use super::resume::ResumeVerifier;
-use super::sink::{ANOTHER_RECEIVER, MetadataSink, Resumed};
+use super::sink::{ANOTHER_RECEIVER, HeldMetadata, MetadataSink};
 use crate::audience::{Audience, SilentAudience};
 use crate::cost::EncodingCosts;
 use crate::digest::checksum;
@@ -40,7 +40,7 @@ pub struct MetadataWriter<'a> {
     chooser: EncodingChooser<'a>,
     sink: MetadataSink,
     /// State of the records that the I/O site holds from an earlier run.
-    resumed: Option<Resumed>,
+    resumed: Option<HeldMetadata>,
     /// Verifies the records that the I/O site holds while they are made again; `None` otherwise,
     /// and after the last of them.
     verifier: Option<ResumeVerifier>,
@@ -104,7 +104,7 @@ impl<'a> MetadataWriter<'a> {
         }
         let (mut resumed, mut verifier) = (resumed, None);
         if plan.iteration.is_some()
-            && let Some(Resumed(held)) = resumed.take()
+            && let Some(HeldMetadata(held)) = resumed.take()
         {
             // Iterations and PSSM files are numbered over all queries, so psiblast searches all of
             // them again.
@@ -120,8 +120,8 @@ impl<'a> MetadataWriter<'a> {
             SearchCapacity { threads: plan.threads.count, groups: 1 },
             target,
         );
-        let blocks = resumed.as_ref().map_or(0, |Resumed(point)| point.blocks);
-        let queries = resumed.as_ref().map_or(0, |Resumed(point)| point.queries);
+        let blocks = resumed.as_ref().map_or(0, |HeldMetadata(point)| point.blocks);
+        let queries = resumed.as_ref().map_or(0, |HeldMetadata(point)| point.queries);
         let counted = queries;
         Ok(MetadataWriter {
             encoder,
@@ -138,7 +138,7 @@ impl<'a> MetadataWriter<'a> {
 
     /// Returns the state of the records that the I/O site holds, if they are not made again in this
     /// run.
-    pub fn resumed(&self) -> Option<&Resumed> {
+    pub fn resumed(&self) -> Option<&HeldMetadata> {
         self.resumed.as_ref()
     }
 
@@ -314,7 +314,7 @@ impl<'a> MetadataWriter<'a> {
         reporter: Option<&Reporter>,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        if self.resumed.as_ref().is_some_and(|Resumed(point)| point.ended) {
+        if self.resumed.as_ref().is_some_and(|HeldMetadata(point)| point.ended) {
             return self.sink.commit();
         }
         if let (Some(reporter), EncodingChoice::Only(Encoding::Report)) =

@@ -54,7 +54,7 @@ impl ReportSink for Output {
 
 /// The open output of a job.
 pub struct Output {
-    writer: BufWriter<Counted>,
+    writer: BufWriter<CountedFile>,
     /// Name of the output in messages.
     name: PathBuf,
     /// The path that a regular file gets when it is complete; `None` if the output is written
@@ -69,14 +69,14 @@ pub struct Output {
 }
 
 /// A file and the number of bytes written to it.
-struct Counted {
+struct CountedFile {
     file: File,
     bytes: u64,
     /// Whether all bytes are dropped instead of written.
     is_given_up: bool,
 }
 
-impl Write for Counted {
+impl Write for CountedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_given_up {
             return Ok(bytes.len());
@@ -115,8 +115,10 @@ impl Output {
                     ));
                 }
             };
-            let writer =
-                BufWriter::with_capacity(BUFFER, Counted { file, bytes: 0, is_given_up: false });
+            let writer = BufWriter::with_capacity(
+                BUFFER,
+                CountedFile { file, bytes: 0, is_given_up: false },
+            );
             let files = match target {
                 Destination::Files(files) => Some(files.clone()),
                 _ => None,

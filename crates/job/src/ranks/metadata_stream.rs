@@ -17,7 +17,7 @@ use fleetblast_metadata::records::{HEAD_BYTES, RecordHead, RecordKind, START_BYT
 
 use crate::cost::LinkStatistics;
 use crate::error::Error;
-use crate::metadata::{MetadataSink, ResumeVerifier, Resumed};
+use crate::metadata::{HeldMetadata, MetadataSink, ResumeVerifier};
 
 /// Shortest and longest time between two looks at the file.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
@@ -79,14 +79,15 @@ impl MetadataStream {
     /// The thread cannot be started.
     pub fn start(
         path: &Path,
-        (sink, resumed): (MetadataSink, Option<Resumed>),
+        (sink, resumed): (MetadataSink, Option<HeldMetadata>),
         kinds: EncodingChoice,
         is_resumable: bool,
     ) -> Result<Self, Error> {
         let shared = Arc::new(StreamShared::default());
         let thread_state = Arc::clone(&shared);
-        let verifier =
-            resumed.map(|Resumed(received)| ResumeVerifier::new(received, kinds)).transpose()?;
+        let verifier = resumed
+            .map(|HeldMetadata(received)| ResumeVerifier::new(received, kinds))
+            .transpose()?;
         let reader = RecordReader { path: path.to_owned(), offset: START_BYTES as u64, verifier };
         let run = move || {
             let sent = reader.send_all(sink, &thread_state);

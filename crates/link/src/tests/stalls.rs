@@ -1,6 +1,6 @@
 //! Tests of connections over which nothing is confirmed. They must end the sender in time.
 
-use super::strangers::OverNow;
+use super::strangers::EndOnDrop;
 use super::*;
 
 /// Longest time without a confirmation, and longest time without a message. The latter also limits
@@ -18,7 +18,7 @@ fn end_of_sender(bytes: &[u8], serve: impl Fn(&mut Channel)) -> (LinkError, Sock
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         let sending = scope.spawn(|| {
-            let _over = OverNow(&over);
+            let _over = EndOnDrop(&over);
             let opening = ConnectedSender::connect(target, Arc::new(|_| {})).unwrap();
             // The time limit of the sender counts from the start of the stream.
             let start = Instant::now();

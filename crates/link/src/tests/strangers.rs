@@ -54,7 +54,7 @@ fn crowds_of_strangers_do_not_keep_a_known_peer_out() {
             let (sink, result, _) = received(&keys, Memory::default(), |address| {
                 let over = AtomicBool::new(false);
                 thread::scope(|scope| {
-                    let _over = OverNow(&over);
+                    let _over = EndOnDrop(&over);
                     scope.spawn(|| crowd(address, count, first, &over));
                     thread::sleep(Duration::from_millis(300));
                     send_all(&keys, address, b"through");
@@ -67,9 +67,9 @@ fn crowds_of_strangers_do_not_keep_a_known_peer_out() {
 }
 
 /// Ends the threads of a test when dropped, also after a failed assertion.
-pub(super) struct OverNow<'a>(pub(super) &'a AtomicBool);
+pub(super) struct EndOnDrop<'a>(pub(super) &'a AtomicBool);
 
-impl Drop for OverNow<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }

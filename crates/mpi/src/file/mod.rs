@@ -15,7 +15,7 @@ use self::handle::Handle;
 use self::scatter::{Batch, batches};
 use crate::MpiError;
 use crate::call::Failure;
-use crate::comm::{Comm, Extreme};
+use crate::comm::{Comm, Extremum};
 use crate::pieces::pieces;
 
 /// Most bytes of one write through a view. The bytes are copied into a buffer for it.
@@ -224,7 +224,7 @@ impl ParallelFile {
     /// Returns the number of calls of a collective function that all ranks must make, if this rank
     /// needs `own` calls: the largest of all ranks' numbers.
     fn rounds(&self, own: usize) -> Result<usize, MpiError> {
-        Ok(self.comm.extreme(own as u64, Extreme::Maximum)? as usize)
+        Ok(self.comm.extremum(own as u64, Extremum::Maximum)? as usize)
     }
 
     fn piece(&self) -> usize {

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use memmap2::Mmap;
 
 pub use self::residence::PageStatistics;
-use self::segment::{Filling, SegmentError};
+use self::segment::{FillingMemory, SegmentError};
 use crate::{Comm, MpiError};
 
 /// Memory that the ranks of a host share while they fill it, each rank a range of its own.
 pub struct SharedFill {
-    segment: Filling,
+    segment: FillingMemory,
     length: usize,
     host: Comm,
 }
@@ -47,12 +47,12 @@ impl SharedFill {
             0 => {
                 // SAFETY: all ranks that get to know the segment have just agreed on ranges that do
                 // not overlap.
-                let segment = unsafe { Filling::first(length, own.clone()) };
+                let segment = unsafe { FillingMemory::first(length, own.clone()) };
                 segment.map(Some).map_err(memory_error(host, length))
             }
             _ => Ok(None),
         })?;
-        let name = first.as_ref().map(Filling::name).unwrap_or_default();
+        let name = first.as_ref().map(FillingMemory::name).unwrap_or_default();
         let names = host.gather_all(name.as_bytes())?;
         // The first rank of the host has sent the name; every group has a first rank.
         let name = String::from_utf8_lossy(&names[0]);
@@ -61,7 +61,8 @@ impl SharedFill {
             None => {
                 // SAFETY: the ranks have agreed on ranges that do not overlap, and this is the
                 // segment of the host's first rank.
-                unsafe { Filling::join(&name, length, own) }.map_err(memory_error(host, length))
+                unsafe { FillingMemory::join(&name, length, own) }
+                    .map_err(memory_error(host, length))
             }
         })?;
         host.agree(segment.populate().map_err(memory_error(host, length)))?;

@@ -20,7 +20,7 @@ const HUGE_PAGE: usize = 2 << 20;
 
 /// Memory of a host while its ranks fill it, each a range of its own. No Rust reference to the
 /// whole memory may exist meanwhile, since the other ranks write to it.
-pub(super) struct Filling {
+pub(super) struct FillingMemory {
     map: MmapRaw,
     /// The file of the memory, for the other ranks to open.
     file: File,
@@ -28,7 +28,7 @@ pub(super) struct Filling {
 }
 
 /// Memory of a host after all of its ranks have filled it.
-pub(super) struct Complete {
+pub(super) struct FilledMemory {
     file: File,
     size: usize,
     own: Range<usize>,
@@ -44,11 +44,11 @@ fn step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> SegmentErro
     move |source| SegmentError { step, source: source.into() }
 }
 
-impl Filling {
+impl FillingMemory {
     /// Creates a segment for `length` bytes. This rank will fill the range `own`.
     ///
     /// # Safety
-    /// The requirements are those of [`Filling::join`].
+    /// The requirements are those of [`FillingMemory::join`].
     pub(super) unsafe fn first(length: usize, own: Range<usize>) -> Result<Self, SegmentError> {
         let size = rounded(length);
         let file = match reserved_pages(size) {
@@ -85,7 +85,7 @@ impl Filling {
         let map = MmapOptions::new().len(size).map_raw(&file).map_err(step("mapping memory"))?;
         // This fails if huge pages are disabled; then the memory is on small pages.
         let _ = map.advise(Advice::HugePage);
-        Ok(Filling { map, file, own })
+        Ok(FillingMemory { map, file, own })
     }
 
     /// Makes the system allocate the memory of this rank's range now. Lack of memory would later
@@ -118,19 +118,19 @@ impl Filling {
     }
 
     /// Gives up the right to write to this rank's range.
-    pub(super) fn complete(self) -> Complete {
-        let Filling { map, file, own } = self;
-        Complete { file, size: map.len(), own }
+    pub(super) fn complete(self) -> FilledMemory {
+        let FillingMemory { map, file, own } = self;
+        FilledMemory { file, size: map.len(), own }
     }
 }
 
-impl Complete {
+impl FilledMemory {
     /// Maps the whole memory for reading.
     ///
     /// # Safety
     /// No process may write to the segment any more.
     pub(super) unsafe fn read(self) -> Result<Mmap, SegmentError> {
-        let Complete { file, size, own } = self;
+        let FilledMemory { file, size, own } = self;
         // SAFETY: nobody writes, as the caller promises; the file has no name and is never
         // shortened.
         let map = unsafe { MmapOptions::new().len(size).map(&file) };
@@ -173,9 +173,9 @@ mod tests {
     fn ranges_that_are_filled_apart_are_read_together() {
         let length = HUGE_PAGE + 5;
         // SAFETY: the ranges do not overlap.
-        let mut first = unsafe { Filling::first(length, 0..HUGE_PAGE) }.ok().unwrap();
+        let mut first = unsafe { FillingMemory::first(length, 0..HUGE_PAGE) }.ok().unwrap();
         // SAFETY: the same.
-        let second = unsafe { Filling::join(&first.name(), length, HUGE_PAGE..length) };
+        let second = unsafe { FillingMemory::join(&first.name(), length, HUGE_PAGE..length) };
         let mut second = second.ok().unwrap();
         assert!(first.populate().is_ok() && second.populate().is_ok());
         let (one, two) = (first.own_mut(), second.own_mut());

@@ -16,12 +16,12 @@ const MOST_RATIO: u64 = 256;
 const LEAST: u64 = 64 << 20;
 
 /// Reader that counts the bytes it reads.
-pub(super) struct Counted<R> {
+pub(super) struct CountingReader<R> {
     inner: R,
     bytes_read: Arc<AtomicU64>,
 }
 
-impl<R> Counted<R> {
+impl<R> CountingReader<R> {
     /// Makes a reader of `inner`. Returns it with its counter.
     pub(super) fn new(inner: R) -> (Self, Arc<AtomicU64>) {
         let bytes_read = Arc::<AtomicU64>::default();
@@ -29,7 +29,7 @@ impl<R> Counted<R> {
     }
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.bytes_read.fetch_add(count as u64, Ordering::Relaxed);
@@ -38,7 +38,7 @@ impl<R: Read> Read for Counted<R> {
 }
 
 /// Reader of decompressed text. It fails when a sequence exceeds its limit.
-pub(super) struct Bounded<R> {
+pub(super) struct LimitedReader<R> {
     inner: R,
     /// Name of the input in errors.
     name: String,
@@ -52,7 +52,7 @@ pub(super) struct Bounded<R> {
     at_line: bool,
 }
 
-impl<R> Bounded<R> {
+impl<R> LimitedReader<R> {
     pub(super) fn new(inner: R, bytes_read: Arc<AtomicU64>, name: String) -> Self {
         Self { inner, name, bytes_read, before: 0, length: 0, at_line: true }
     }
@@ -83,7 +83,7 @@ impl<R> Bounded<R> {
     }
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.note(&buffer[..count])?;

@@ -9,7 +9,7 @@ use std::thread;
 
 /// A fault of a connection.
 #[derive(Clone, Copy, Debug)]
-pub enum Fate {
+pub enum ConnectionFault {
     /// The connection is cut after this number of bytes from the client.
     Cut(usize),
     /// A bit is flipped in the byte at this offset from the client.
@@ -30,7 +30,7 @@ struct Shared {
     target: Mutex<String>,
     /// Faults of the next connections, in their order. If `forever`, the last one applies to all
     /// later connections.
-    fates: Mutex<VecDeque<Fate>>,
+    faults: Mutex<VecDeque<ConnectionFault>>,
     forever: bool,
     connections: AtomicUsize,
     /// Bytes passed on from the clients of all connections.
@@ -38,11 +38,11 @@ struct Shared {
 }
 
 impl Proxy {
-    pub fn new(fates: impl IntoIterator<Item = Fate>, forever: bool) -> Proxy {
+    pub fn new(faults: impl IntoIterator<Item = ConnectionFault>, forever: bool) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let fates = Mutex::new(fates.into_iter().collect());
-        let shared = Arc::new(Shared { fates, forever, ..Shared::default() });
+        let faults = Mutex::new(faults.into_iter().collect());
+        let shared = Arc::new(Shared { faults, forever, ..Shared::default() });
         let own = Arc::clone(&shared);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -64,7 +64,7 @@ impl Proxy {
 
     /// Returns whether there are faults left for further connections.
     pub fn has_fates(&self) -> bool {
-        !self.shared.fates.lock().unwrap().is_empty()
+        !self.shared.faults.lock().unwrap().is_empty()
     }
 
     pub fn said(&self) -> Vec<u8> {
@@ -75,13 +75,13 @@ impl Proxy {
 impl Shared {
     fn pass(&self, mut client: TcpStream) -> Option<()> {
         self.connections.fetch_add(1, Ordering::Relaxed);
-        let mut fates = self.fates.lock().unwrap();
-        let fate = match self.forever && fates.len() == 1 {
-            true => fates.front().copied(),
-            false => fates.pop_front(),
+        let mut faults = self.faults.lock().unwrap();
+        let fault = match self.forever && faults.len() == 1 {
+            true => faults.front().copied(),
+            false => faults.pop_front(),
         };
-        drop(fates);
-        if let Some(Fate::Alert(alert)) = fate {
+        drop(faults);
+        if let Some(ConnectionFault::Alert(alert)) = fault {
             let _ = client.read(&mut [0; 4096]);
             return client.write_all(&[21, 3, 3, 0, 2, 2, alert]).ok();
         }
@@ -97,12 +97,12 @@ impl Shared {
             let mut piece = bytes[..count].to_vec();
             let within = |at: usize| (passed..passed + count).contains(&at).then(|| at - passed);
             let mut is_cut = false;
-            match fate {
-                Some(Fate::Cut(at)) if passed + count > at => {
+            match fault {
+                Some(ConnectionFault::Cut(at)) if passed + count > at => {
                     piece.truncate(within(at).unwrap_or(0));
                     is_cut = true;
                 }
-                Some(Fate::Flip(at)) => {
+                Some(ConnectionFault::Flip(at)) => {
                     within(at).into_iter().for_each(|at| piece[at] ^= 1);
                 }
                 _ => {}

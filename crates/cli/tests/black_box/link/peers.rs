@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::sites::*;
-use crate::proxy::{Fate, Proxy};
+use crate::proxy::{ConnectionFault, Proxy};
 
 #[test]
 fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
@@ -47,9 +47,16 @@ fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
 #[test]
 fn no_forged_alert_ends_a_search() {
     let sites = Sites::new(20);
-    let alerts = [42, 46, 48, 49].map(Fate::Alert);
-    let fates = [&alerts[..], &[Fate::Cut(2500)], &alerts, &[Fate::Cut(3500)], &alerts].concat();
-    let proxy = Proxy::new(fates, false);
+    let alerts = [42, 46, 48, 49].map(ConnectionFault::Alert);
+    let faults = [
+        &alerts[..],
+        &[ConnectionFault::Cut(2500)],
+        &alerts,
+        &[ConnectionFault::Cut(3500)],
+        &alerts,
+    ]
+    .concat();
+    let proxy = Proxy::new(faults, false);
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
     let run = sites.search(&proxy.address, [HERE, THERE], &[]).output().unwrap();
@@ -99,7 +106,7 @@ fn what_is_altered_on_the_way_is_never_taken() {
     let sites = Sites::new(10);
     let wanted = sites.direct(&[]);
     // On some connections a bit is flipped, in the handshake or after it: the data are sent again.
-    let flips = [10, 200, 900, 1300, 1700, 2500].map(Fate::Flip);
+    let flips = [10, 200, 900, 1300, 1700, 2500].map(ConnectionFault::Flip);
     let proxy = Proxy::new(flips, false);
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
@@ -108,7 +115,7 @@ fn what_is_altered_on_the_way_is_never_taken() {
     receiver.must_end();
     assert!(sites.report() == Some(wanted));
     // On every connection a bit is flipped: the search gives up.
-    let proxy = Proxy::new([Fate::Flip(1100)], true);
+    let proxy = Proxy::new([ConnectionFault::Flip(1100)], true);
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
     let options = ["-link_timeout", "2"];
