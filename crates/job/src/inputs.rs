@@ -39,12 +39,14 @@ pub fn describe_loaded_inputs(plan: &Plan) -> BTreeMap<String, String> {
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn digest_taxonomy_files(target: &SubjectDatabase) -> Result<BTreeMap<String, String>, Error> {
+pub fn digest_taxonomy_files(
+    subjects: &SubjectDatabase,
+) -> Result<BTreeMap<String, String>, Error> {
     let named = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok((name, format!("names of taxa, {}", digest(path)?)))
     };
-    target.taxonomy.files().iter().flatten().map(named).collect()
+    subjects.taxonomy.files().iter().flatten().map(named).collect()
 }
 
 /// Computes the digest of a file.

@@ -73,14 +73,14 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         let plan = plan(&archive, &options, &environment)?;
         warn_of_empty_subjects(&archive);
         let audience = Progress::new(NO_PROGRAM, ProgressMode::No, plan.out == Destination::Stdout);
-        let mut target = match &archive.request.subjects {
+        let mut subjects = match &archive.request.subjects {
             StoredSubjects::Sequences(stored) => {
                 SubjectDatabase::from_archive(&plan, stored, &audience)?
             }
             _ => SubjectDatabase::open(&plan, &audience)?,
         };
         // BLAST+ names the masks of subjects in reports of archives, but does not show them.
-        target.hide_masks();
+        subjects.hide_masks();
         let output = match &mut report {
             Some(output) => output,
             None => report.insert(ArchiveReport::open(&plan)?),
@@ -89,7 +89,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
             let first = first_request.get_or_insert_with(|| archive.request.clone());
             output.write_piece(&repeated(first, &archive, &options)?)?;
         } else {
-            let search = ArchivedSearch { plan: &plan, target: &target };
+            let search = ArchivedSearch { plan: &plan, subjects: &subjects };
             let joined = ArchiveReport::is_joined(&plan);
             let rest = std::iter::from_fn(|| if joined { archives.rest() } else { None });
             output.write(&search, std::iter::once(Ok(*archive)).chain(rest), &audience)?;

@@ -25,7 +25,7 @@ use crate::subjects::SubjectDatabase;
 
 /// Iterative searcher for one block of queries after the other.
 pub struct IteratedSearch<'a> {
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
     rules: IterationRules<'a>,
     files: PssmFiles<'a>,
     reports: IterationReports,
@@ -44,12 +44,12 @@ impl<'a> IteratedSearch<'a> {
     pub fn new(
         plan: &'a Plan,
         iteration: &'a IterationPlan,
-        target: &'a SubjectDatabase,
+        subjects: &'a SubjectDatabase,
         engines: [&'a Search; 2],
     ) -> Self {
         let (rules, files) =
             (IterationRules::new(plan, iteration, engines), PssmFiles::new(iteration));
-        IteratedSearch { target, rules, files, reports: IterationReports::default() }
+        IteratedSearch { subjects, rules, files, reports: IterationReports::default() }
     }
 
     /// Searches the queries of a block and writes their reports.
@@ -168,7 +168,7 @@ impl<'a> IteratedSearch<'a> {
         let mut alignment = IterationRules::alignment(record);
         for hit in hits {
             let rows = self.rules.alignments_for_pssm(hit).map(|alignment| {
-                Ok((alignment, subject_letters(self.target, hit.oid, alignment)?))
+                Ok((alignment, subject_letters(self.subjects, hit.oid, alignment)?))
             });
             let rows = rows.collect::<Result<Vec<_>, Error>>()?;
             if !rows.is_empty() {

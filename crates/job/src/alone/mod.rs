@@ -44,12 +44,17 @@ use crate::trace::{Kind, Lane};
 /// Outputs that cannot be written; for metadata, a database that cannot be read.
 pub fn write_empty_output(
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     io_channel: Option<&IoChannel>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     pool(plan.threads.count)?.install(|| {
-        ResultSink::write_empty(plan, &plan.engine(target.totals), target, (io_channel, audience))
+        ResultSink::write_empty(
+            plan,
+            &plan.engine(subjects.totals),
+            subjects,
+            (io_channel, audience),
+        )
     })
 }
 
@@ -76,19 +81,19 @@ fn search(
     let mut timing = Timing { threads, threads_source, ..Timing::default() };
     let recorder = traced::recorder(plan)?;
     let loading_span = recorder.begin(Lane::Search, Kind::Load);
-    let target = SubjectDatabase::open(plan, audience)?;
+    let subjects = SubjectDatabase::open(plan, audience)?;
     audience.begin_search();
-    let (first, most) = block_bounds(plan, target.searched.residue_count());
-    let queries = QueryReader::open(plan, first, target.facts(), audience)?;
-    let all = 0..target.searched.oid_count();
-    let occurrences = patterns::count_occurrences(plan, &target, all)?;
-    let engine = plan.engine(target.totals).with_occurrences(occurrences);
-    let with_pssm = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
+    let (first, most) = block_bounds(plan, subjects.searched.residue_count());
+    let queries = QueryReader::open(plan, first, subjects.facts(), audience)?;
+    let all = 0..subjects.searched.oid_count();
+    let occurrences = patterns::count_occurrences(plan, &subjects, all)?;
+    let engine = plan.engine(subjects.totals).with_occurrences(occurrences);
+    let with_pssm = plan.iteration.as_ref().map(|it| it.engine(subjects.totals, plan.kernel));
     let Some(mut queries) = queries else {
         audience.warn("Query is Empty!");
         return match receiver {
             ResultReceiver::Files(io_channel) => {
-                ResultSink::write_empty(plan, &engine, &target, (io_channel, shared))
+                ResultSink::write_empty(plan, &engine, &subjects, (io_channel, shared))
             }
             ResultReceiver::Visitor(_) => Ok(()),
         };
@@ -100,21 +105,21 @@ fn search(
     let repeats = Repeats::open(plan)?;
     let mut repeats = repeats.as_ref().map(Repeats::finder).transpose()?;
     let halt = Halt::default();
-    let search = TwoPhaseSearch::new(&target, &engine, plan, audience, recorder.clone())?;
+    let search = TwoPhaseSearch::new(&subjects, &engine, plan, audience, recorder.clone())?;
     let mut search = search.with_halt(halt.clone());
     // If each block reads the database files again, all blocks have the largest size.
     let first = if search.choice.streaming_bytes.is_some() { most } else { first };
     let mut block_size = BlockSize::new(first, most);
     queries.set_block_residues(block_size.residues());
     let mut sink =
-        ResultSink::open(plan, &engine, &target, recorder.clone(), (receiver, shared, &halt))?;
+        ResultSink::open(plan, &engine, &subjects, recorder.clone(), (receiver, shared, &halt))?;
     if let Some(HeldMetadata(resume_point)) = sink.resumed() {
         skip_sent_queries(&mut queries, resume_point, audience)?;
         sink.verify();
     }
     let mut iterated =
         plan.iteration.as_ref().zip(with_pssm.as_ref()).map(|(iteration, next)| {
-            IteratedSearch::new(plan, iteration, &target, [&engine, next])
+            IteratedSearch::new(plan, iteration, &subjects, [&engine, next])
         });
     drop(loading_span);
     timing.input_seconds += start.elapsed().as_secs_f64();
@@ -154,16 +159,16 @@ fn search(
     check_mapped_files()?;
     timing.metadata = sink.finish(audience)?;
     warn_of_few_queries(plan, shares.count, audience);
-    target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
+    subjects.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
     timing.output_seconds += writing.elapsed().as_secs_f64();
     audience.finish();
-    traced::write(&recorder, plan, &target, &timing, start)?;
+    traced::write(&recorder, plan, &subjects, &timing, start)?;
     if let Some(path) = &plan.timing {
         timing.search_seconds = search.phase_times.search.as_secs_f64();
         timing.traceback_seconds = search.phase_times.traceback.as_secs_f64();
         timing.loading = Some(loading(&search));
-        timing.subjects = target.searched.sequence_count();
-        timing.subject_residues = target.searched.residue_count();
+        timing.subjects = subjects.searched.sequence_count();
+        timing.subject_residues = subjects.searched.residue_count();
         let usage = Usage::now();
         (timing.cpu_seconds, timing.peak_memory_bytes) =
             (usage.cpu_seconds, usage.peak_memory_bytes);

@@ -56,11 +56,11 @@ impl<'a> ResultSink<'a> {
     pub fn open(
         plan: &'a Plan,
         engine: &'a Search,
-        target: &'a SubjectDatabase,
+        subjects: &'a SubjectDatabase,
         recorder: Recorder,
         (receiver, audience, halt): (ResultReceiver<'a>, &Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
-        let mut reporter = Reporter::new(plan, target, recorder);
+        let mut reporter = Reporter::new(plan, subjects, recorder);
         let kind = match (receiver, &plan.metadata) {
             (ResultReceiver::Visitor(visitor), _) => SinkKind::Visitor(visitor),
             (ResultReceiver::Files(_), None) => {
@@ -73,14 +73,14 @@ impl<'a> ResultSink<'a> {
                     plan,
                     metadata,
                     engine,
-                    target,
+                    subjects,
                     (io_channel, audience, halt),
                 )?;
                 writer.start(&mut reporter)?;
                 SinkKind::Metadata(Box::new(writer))
             }
         };
-        let strategies = StrategyWriter::open(plan, target)?;
+        let strategies = StrategyWriter::open(plan, subjects)?;
         Ok(ResultSink { reporter, kind, strategies })
     }
 
@@ -91,18 +91,18 @@ impl<'a> ResultSink<'a> {
     pub fn write_empty(
         plan: &'a Plan,
         engine: &'a Search,
-        target: &'a SubjectDatabase,
+        subjects: &'a SubjectDatabase,
         (io_channel, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
     ) -> Result<(), Error> {
         let Some(metadata) = &plan.metadata else {
-            if let Some(strategies) = StrategyWriter::open(plan, target)? {
+            if let Some(strategies) = StrategyWriter::open(plan, subjects)? {
                 strategies.finish()?;
             }
             return Output::open(&plan.out)?.commit();
         };
         let halt = Halt::default();
         let writer =
-            MetadataWriter::new(plan, metadata, engine, target, (io_channel, audience, &halt))?;
+            MetadataWriter::new(plan, metadata, engine, subjects, (io_channel, audience, &halt))?;
         if let Some(HeldMetadata(resume_point)) = writer.resumed()
             && resume_point.queries > 0
         {

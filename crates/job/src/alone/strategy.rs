@@ -16,7 +16,7 @@ use crate::subjects::SubjectDatabase;
 /// Writer of the strategies of a job.
 pub struct StrategyWriter<'a> {
     plan: &'a Plan,
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
     setup: ReportSetup<'a>,
     request: ArchiveRequest,
     /// The file of strategies; `None` if they go to standard output together with the report.
@@ -82,15 +82,15 @@ impl<'a> StrategyWriter<'a> {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn open(plan: &'a Plan, target: &'a SubjectDatabase) -> Result<Option<Self>, Error> {
+    pub fn open(plan: &'a Plan, subjects: &'a SubjectDatabase) -> Result<Option<Self>, Error> {
         let Some(StrategyPlan { out, request }) = &plan.strategy else { return Ok(None) };
         let shares_stream = [out, &plan.out].iter().all(|it| matches!(it, Destination::Stdout));
         let mut request = request.clone();
-        reports::complete_request(&mut request, plan, target);
+        reports::complete_request(&mut request, plan, subjects);
         Ok(Some(StrategyWriter {
             plan,
-            target,
-            setup: reports::setup(plan, target),
+            subjects,
+            setup: reports::setup(plan, subjects),
             request,
             output: (!shares_stream).then(|| Output::open(out)).transpose()?,
             search_space: SearchSpace::OfBatch(None),
@@ -132,7 +132,7 @@ impl<'a> StrategyWriter<'a> {
         let most = self.plan.iteration.as_ref().map(|it| it.max_iterations.unwrap_or(0));
         let iterations = most.filter(|&most| most > 0).map(|most| most as i64);
         let written =
-            write_strategy(&self.setup, &self.request, self.target, batch, (space, iterations));
+            write_strategy(&self.setup, &self.request, self.subjects, batch, (space, iterations));
         let written = written.map_err(|error| report_failure(&error))?;
         if most.is_some_and(|most| most != 1) {
             self.search_space = SearchSpace::OfPssm;

@@ -41,18 +41,23 @@ pub fn add_block_to_span(span: &mut Span, number: u64, block: Option<&PreparedBl
 pub fn write(
     recorder: &Recorder,
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     timing: &Timing,
     start: Instant,
 ) -> Result<(), Error> {
     let Some(path) = &plan.fleet.trace else { return Ok(()) };
     let finished = recorder.finish();
-    let described = describe(plan, target, timing, start);
+    let described = describe(plan, subjects, timing, start);
     let joined = finished.and_then(|_| trace::join(Path::new(path), &described));
     joined.map_err(|error| trace::failure(path, &error))
 }
 
-fn describe(plan: &Plan, target: &SubjectDatabase, timing: &Timing, start: Instant) -> Description {
+fn describe(
+    plan: &Plan,
+    subjects: &SubjectDatabase,
+    timing: &Timing,
+    start: Instant,
+) -> Description {
     Description {
         made_by: format!("fleetblast {} {}", env!("CARGO_PKG_VERSION"), plan.program),
         ranks: 1,
@@ -62,7 +67,7 @@ fn describe(plan: &Plan, target: &SubjectDatabase, timing: &Timing, start: Insta
         hosts: 1,
         groups: 1,
         replicas: 1,
-        partition_residues: vec![target.searched.residue_count()],
+        partition_residues: vec![subjects.searched.residue_count()],
         output: plan.fleet.config.strategy,
         schedule: plan.fleet.config.schedule,
         database: match &plan.subjects {

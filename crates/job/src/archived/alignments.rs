@@ -19,7 +19,7 @@ use crate::subjects::SubjectDatabase;
 /// Converts the alignments of an archive.
 pub(super) struct HitReader<'a> {
     setup: &'a ReportSetup<'a>,
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
     block: &'a PreparedBlock,
     /// The place of the first query with each identifier.
     queries: HashMap<SeqId, usize>,
@@ -38,7 +38,7 @@ impl<'a> HitReader<'a> {
     /// Creates a reader for the queries of an archive.
     pub fn new(
         setup: &'a ReportSetup<'a>,
-        target: &'a SubjectDatabase,
+        subjects: &'a SubjectDatabase,
         block: &'a PreparedBlock,
     ) -> Self {
         let mut queries = HashMap::new();
@@ -54,27 +54,27 @@ impl<'a> HitReader<'a> {
         }
         HitReader {
             setup,
-            target,
+            subjects,
             block,
             queries,
-            fasta_subjects: fasta_subjects(target),
+            fasta_subjects: fasta_subjects(subjects),
             lookup: None,
             last: None,
-            subject_frames: subject_frames(target),
+            subject_frames: subject_frames(subjects),
         }
     }
 
     /// Returns the hits of each query.
     pub fn read(mut self, archive: &StoredArchive) -> Result<Vec<Vec<SubjectHit>>, Error> {
         let mut hits: Vec<Vec<SubjectHit>> = vec![Vec::new(); self.block.records.len()];
-        let is_restricted = archive.request.is_restricted() && !self.target.is_listed();
+        let is_restricted = archive.request.is_restricted() && !self.subjects.is_listed();
         for stored in &archive.alignments {
             let query = self.query(&stored.query)?;
             let (oid, mut alignment) = self.alignment(stored, query)?;
             if is_restricted {
                 let listed = stored.listed_ids.clone();
                 let name = ArchivedName { id: stored.subject.clone(), listed };
-                self.target.set_archived_name(oid, name);
+                self.subjects.set_archived_name(oid, name);
             }
             let of_query = &mut hits[query];
             if of_query.last().is_none_or(|last| last.oid != oid) {
@@ -100,9 +100,9 @@ impl<'a> HitReader<'a> {
         if let Some((_, oids)) = self.last.as_ref().filter(|(last, _)| last == id) {
             return Ok(oids.clone());
         }
-        let database = &self.target.searched;
+        let database = &self.subjects.searched;
         let oids: Vec<u32> = match id {
-            id if self.target.summary.is_subject => {
+            id if self.subjects.summary.is_subject => {
                 self.fasta_subjects.get(id).copied().into_iter().collect()
             }
             SeqId::General { tag: ObjectId::Number(number), .. } if id.is_ordinal() => {
@@ -151,7 +151,7 @@ impl<'a> HitReader<'a> {
         let is_searched = |(oid, alignment): &(u32, Alignment)| {
             let (record, prepared) = (&self.block.records[query], &self.block.prepared[query]);
             let result = reports::empty_result(record, prepared);
-            let matches = count_matches(self.setup, &result, self.target, *oid, alignment);
+            let matches = count_matches(self.setup, &result, self.subjects, *oid, alignment);
             matches.ok().map(|matches| matches.identities as u32) == stored.identities
         };
         let chosen = fitting.iter().position(is_searched).unwrap_or(0);
@@ -189,7 +189,7 @@ impl<'a> HitReader<'a> {
         });
         let (context, query_frame, query_range) = context.ok_or_else(failure)?;
         let (range, strand) = of_subject;
-        let extent = self.target.extent(oid);
+        let extent = self.subjects.extent(oid);
         let frame = self.subject_frames.iter().find_map(|&frame| {
             Some((frame, place_in_frame(frame, &range, strand, &extent.searched_range)?))
         });
@@ -224,12 +224,12 @@ impl<'a> HitReader<'a> {
 }
 
 /// Returns the OID of each identifier of FASTA subjects; nothing for a database.
-fn fasta_subjects(target: &SubjectDatabase) -> HashMap<SeqId, u32> {
+fn fasta_subjects(subjects: &SubjectDatabase) -> HashMap<SeqId, u32> {
     let mut oids = HashMap::new();
-    let count = if target.summary.is_subject { target.searched.oid_count() } else { 0 };
+    let count = if subjects.summary.is_subject { subjects.searched.oid_count() } else { 0 };
     for oid in 0..count {
         // Sequences in memory have definition lines that can be read.
-        let lines = target.deflines(oid).unwrap_or_default();
+        let lines = subjects.deflines(oid).unwrap_or_default();
         for id in lines.into_iter().flat_map(|line| line.ids) {
             oids.entry(id).or_insert(oid);
         }
@@ -238,9 +238,9 @@ fn fasta_subjects(target: &SubjectDatabase) -> HashMap<SeqId, u32> {
 }
 
 /// Returns the frames in which alignments read the subjects.
-fn subject_frames(target: &SubjectDatabase) -> Vec<Frame> {
-    let is_protein = target.summary.kind == fleetblast_db::SequenceKind::Protein;
-    match (target.is_translated(), is_protein) {
+fn subject_frames(subjects: &SubjectDatabase) -> Vec<Frame> {
+    let is_protein = subjects.summary.kind == fleetblast_db::SequenceKind::Protein;
+    match (subjects.is_translated(), is_protein) {
         (true, _) => [Strand::Plus, Strand::Minus]
             .into_iter()
             .flat_map(|strand| (0..3).map(move |offset| Frame::Codons(strand, offset)))

@@ -37,7 +37,7 @@ pub struct ArchivedSearch<'a> {
     /// The plan, with the report options of this run.
     pub plan: &'a Plan,
     /// The subjects.
-    pub target: &'a SubjectDatabase,
+    pub subjects: &'a SubjectDatabase,
 }
 
 impl ArchiveReport {
@@ -64,22 +64,22 @@ impl ArchiveReport {
         archives: impl Iterator<Item = Result<StoredArchive, Error>>,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        let ArchivedSearch { plan, target } = *search;
-        let mut reporter = Reporter::new(plan, target, Recorder::default());
+        let ArchivedSearch { plan, subjects } = *search;
+        let mut reporter = Reporter::new(plan, subjects, Recorder::default());
         reporter.write_prologue(&mut self.output)?;
-        let setup = reports::setup(plan, target);
+        let setup = reports::setup(plan, subjects);
         // The archives of one search have the same options.
-        let engine = plan.engine(target.totals);
+        let engine = plan.engine(subjects.totals);
         self.queries = 0;
         for archive in archives {
             let archive = archive?;
             let block = prepare_queries(&archive, &engine, self.queries)?;
-            let mut hits = HitReader::new(&setup, target, &block).read(&archive)?;
+            let mut hits = HitReader::new(&setup, subjects, &block).read(&archive)?;
             if plan.report.format.is_document() {
                 // Other formats do so themselves, or show all (SAM, organism report).
                 let most = plan.report.num_alignments;
                 let mut hits = hits.iter_mut();
-                hits.try_for_each(|hits| keep_first_subjects(&setup, target, hits, most))
+                hits.try_for_each(|hits| keep_first_subjects(&setup, subjects, hits, most))
                     .map_err(|error| report_failure(&error))?;
             }
             self.queries += block.records.len();

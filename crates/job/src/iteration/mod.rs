@@ -53,14 +53,14 @@ const NO_FREQUENCY: f64 = 0.0001;
 /// # Errors
 /// A subject that cannot be read.
 pub fn subject_letters<'t>(
-    target: &'t SubjectDatabase,
+    subjects: &'t SubjectDatabase,
     oid: u32,
     alignment: &Alignment,
 ) -> Result<Cow<'t, [u8]>, Error> {
-    let origin = target.extent(oid).searched_range.start;
+    let origin = subjects.extent(oid).searched_range.start;
     let range = origin + alignment.subject.start..origin + alignment.subject.end;
     let unread = || Error::database(format_args!("subject {oid} cannot be read"));
-    target.report_letters(oid, Frame::Protein, range).ok_or_else(unread)
+    subjects.report_letters(oid, Frame::Protein, range).ok_or_else(unread)
 }
 
 /// The rules of a plan for the iterations of its queries.

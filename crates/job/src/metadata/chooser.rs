@@ -40,7 +40,7 @@ pub struct EncodingChooser<'a> {
     /// Costs measured so far.
     pub costs: EncodingCosts,
     limit: f64,
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
     capacity: SearchCapacity,
     /// Number of blocks so far whose encoding was chosen.
     blocks: u64,
@@ -52,8 +52,12 @@ pub struct EncodingChooser<'a> {
 }
 
 impl<'a> EncodingChooser<'a> {
-    /// Creates a chooser for a search in the database `target`.
-    pub fn new(metadata: &Metadata, capacity: SearchCapacity, target: &'a SubjectDatabase) -> Self {
+    /// Creates a chooser for a search of `subjects`.
+    pub fn new(
+        metadata: &Metadata,
+        capacity: SearchCapacity,
+        subjects: &'a SubjectDatabase,
+    ) -> Self {
         let Metadata { encodings, limit, .. } = *metadata;
         let (costs, before) = (EncodingCosts::new(), PhaseTimes::default());
         let (begun, probing) = (Instant::now(), Duration::ZERO);
@@ -61,7 +65,7 @@ impl<'a> EncodingChooser<'a> {
             encodings,
             costs,
             limit,
-            target,
+            subjects,
             capacity,
             blocks: 0,
             begun,
@@ -157,9 +161,9 @@ impl<'a> EncodingChooser<'a> {
     /// Returns the share of the database's letters in the subjects of a query, as the mean over all
     /// queries.
     fn subject_share(&self, hits: &[Vec<SubjectHit>]) -> f64 {
-        let length = |hit: &SubjectHit| f64::from(self.target.searched.length_of(hit.oid));
+        let length = |hit: &SubjectHit| f64::from(self.subjects.searched.length_of(hit.oid));
         let shown: f64 = hits.iter().flatten().map(length).sum();
-        let all = hits.len().max(1) as f64 * self.target.searched.residue_count().max(1) as f64;
+        let all = hits.len().max(1) as f64 * self.subjects.searched.residue_count().max(1) as f64;
         (shown / all).min(1.0)
     }
 

@@ -19,7 +19,7 @@ pub struct MetadataEncoder<'a> {
     /// Whether the reported hits of a subject never depend on other subjects.
     has_independent_subjects: bool,
     engine: &'a Search,
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
 }
 
 /// A block that was searched, with its hits.
@@ -45,15 +45,15 @@ pub struct SearchedBlock<'a> {
 
 impl<'a> MetadataEncoder<'a> {
     /// Creates an encoder for the blocks of a plan.
-    pub fn new(plan: &Plan, engine: &'a Search, target: &'a SubjectDatabase) -> Self {
+    pub fn new(plan: &Plan, engine: &'a Search, subjects: &'a SubjectDatabase) -> Self {
         let has_independent_subjects =
             plan.params.common().filter == HspFilter::Collect && !plan.params.evalues_may_reorder();
-        MetadataEncoder { has_independent_subjects, engine, target }
+        MetadataEncoder { has_independent_subjects, engine, subjects }
     }
 
     /// Returns the database that is searched.
-    pub fn target(&self) -> &'a SubjectDatabase {
-        self.target
+    pub fn subjects(&self) -> &'a SubjectDatabase {
+        self.subjects
     }
 
     /// Returns the encoding that a block gets if the user asked for `encoding`: `Hits` instead of
@@ -86,7 +86,7 @@ impl<'a> MetadataEncoder<'a> {
                 subjects::encode(&shown)
             }
             Encoding::Hits => {
-                let statistics = BlockStatistics::new(self.engine, prepared, self.target);
+                let statistics = BlockStatistics::new(self.engine, prepared, self.subjects);
                 hits::encode(hits, &statistics)
             }
         };

@@ -78,17 +78,17 @@ impl Estimate {
     pub fn new(
         plan: &Plan,
         metadata: &Metadata,
-        target: &SubjectDatabase,
+        subjects: &SubjectDatabase,
         ranks: u32,
     ) -> Result<Self, Error> {
-        let (all, engine) = (count_queries(plan), plan.engine(target.totals));
-        let records = sample(plan, target, &engine, all)?;
+        let (all, engine) = (count_queries(plan), plan.engine(subjects.totals));
+        let records = sample(plan, subjects, &engine, all)?;
         let mut sampler = Sampler {
             plan,
-            target,
+            subjects,
             engine: &engine,
             search: TwoPhaseSearch::new(
-                target,
+                subjects,
                 &engine,
                 plan,
                 &SilentAudience,
@@ -227,14 +227,14 @@ impl fmt::Display for Estimate {
 /// the number `all` is known.
 fn sample(
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     engine: &Search,
     all: Option<Weight>,
 ) -> Result<Vec<Vec<QueryRecord>>, Error> {
     let steps = positions(all.map(|all| all.sequences));
     let wanted: BTreeSet<u64> = steps.iter().flatten().copied().collect();
     let last = wanted.last().copied().unwrap_or(0);
-    let queries = QueryReader::open(plan, BLOCK_RESIDUES, target.facts(), &SilentAudience)?;
+    let queries = QueryReader::open(plan, BLOCK_RESIDUES, subjects.facts(), &SilentAudience)?;
     let mut sample = BTreeMap::new();
     let mut position = 0;
     if let Some(mut queries) = queries {
@@ -275,7 +275,7 @@ fn positions(all: Option<u64>) -> Vec<Vec<u64>> {
 /// Searches the sample.
 struct Sampler<'a> {
     plan: &'a Plan,
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
     engine: &'a Search,
     search: TwoPhaseSearch<'a>,
     sums: SampleSums,
@@ -315,7 +315,7 @@ impl Sampler<'_> {
             has_chunks: self.search.has_chunks,
             batch_state: None,
         };
-        let encoder = MetadataEncoder::new(self.plan, self.engine, self.target);
+        let encoder = MetadataEncoder::new(self.plan, self.engine, self.subjects);
         let mut encoded = Vec::new();
         for (encoding, _) in ENCODINGS {
             if encoder.supported_encoding(encoding, &searched()) != encoding {
@@ -332,7 +332,7 @@ impl Sampler<'_> {
         for (encoding, shown, bytes, took) in encoded {
             let begun = Instant::now();
             if encoding == Encoding::Oids {
-                let count = self.target.searched.oid_count();
+                let count = self.subjects.searched.oid_count();
                 let shown = subjects::decode(&shown, hits.len(), count);
                 self.search.search_known_subjects(
                     &block.prepared,
@@ -353,7 +353,7 @@ impl Sampler<'_> {
         block: &PreparedBlock,
         hits: &[Vec<SubjectHit>],
     ) -> Result<Vec<Vec<u8>>, Error> {
-        let mut reporter = Reporter::new(self.plan, self.target, Recorder::default());
+        let mut reporter = Reporter::new(self.plan, self.subjects, Recorder::default());
         let mut pages = Parts::default();
         reporter.add_reported_queries(0);
         reporter.write_block(block, &block.searched(), hits, &mut pages, &SilentAudience)?;

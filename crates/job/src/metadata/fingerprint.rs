@@ -11,13 +11,13 @@ use crate::subjects::SubjectDatabase;
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn fingerprint_database(target: &SubjectDatabase) -> Result<DatabaseFingerprint, Error> {
-    let sums = if target.is_on_disk() {
-        fingerprint_files(target)?
+pub fn fingerprint_database(subjects: &SubjectDatabase) -> Result<DatabaseFingerprint, Error> {
+    let sums = if subjects.is_on_disk() {
+        fingerprint_files(subjects)?
     } else {
-        target.memory_fingerprint()?
+        subjects.memory_fingerprint()?
     };
-    Ok(with_sums(target, sums))
+    Ok(with_sums(subjects, sums))
 }
 
 /// Computes the fingerprint of a database. If it is on disk, the ranks have read its files, and
@@ -26,29 +26,29 @@ pub fn fingerprint_database(target: &SubjectDatabase) -> Result<DatabaseFingerpr
 /// # Errors
 /// Sequences that are not in database files, and cannot be read.
 pub fn fingerprint_ranks_database(
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     contents: &VolumeFingerprints,
 ) -> Result<DatabaseFingerprint, Error> {
-    match target.is_on_disk() {
-        true => Ok(with_sums(target, SequenceFile::ALL.map(|side| contents.sum(side)))),
-        false => fingerprint_database(target),
+    match subjects.is_on_disk() {
+        true => Ok(with_sums(subjects, SequenceFile::ALL.map(|side| contents.sum(side)))),
+        false => fingerprint_database(subjects),
     }
 }
 
 /// Combines the fingerprints of residues and headers with counts and the fingerprint of everything
 /// else.
-fn with_sums(target: &SubjectDatabase, [residues, headers]: [u128; 2]) -> DatabaseFingerprint {
+fn with_sums(subjects: &SubjectDatabase, [residues, headers]: [u128; 2]) -> DatabaseFingerprint {
     DatabaseFingerprint {
-        sequences: target.searched.sequence_count(),
-        letters: target.searched.residue_count(),
+        sequences: subjects.searched.sequence_count(),
+        letters: subjects.searched.residue_count(),
         residues,
         headers,
-        rest: target.rest_fingerprint(),
+        rest: subjects.rest_fingerprint(),
     }
 }
 
-fn fingerprint_files(target: &SubjectDatabase) -> Result<[u128; 2], Error> {
-    let database = &target.searched;
+fn fingerprint_files(subjects: &SubjectDatabase) -> Result<[u128; 2], Error> {
+    let database = &subjects.searched;
     let items = SequenceFile::ALL.map(|side| (side, side, 0..database.oid_count()));
     let read = fingerprint_sequences(database, &items)?;
     Ok(SequenceFile::ALL.map(|wanted| {

@@ -26,7 +26,7 @@ use crate::subjects::SubjectDatabase;
 /// No memory.
 pub fn encode_iterations(
     rules: &IterationRules,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     before: u64,
     queries: Vec<IteratedQuery>,
 ) -> Result<BlockResults, Error> {
@@ -40,7 +40,8 @@ pub fn encode_iterations(
         },
     );
     let (queries, (known, shown)): (Vec<_>, (Vec<_>, Vec<_>)) = parts.unzip();
-    let bytes = hits::encode(&shown, &statistics(rules, &queries, target)).map_err(memory_error)?;
+    let bytes =
+        hits::encode(&shown, &statistics(rules, &queries, subjects)).map_err(memory_error)?;
     let bytes = encoded.encode(&bytes).map_err(memory_error)?;
     let digest = iterations::digest(&shown, &known);
     Ok(BlockResults { encoding: Encoding::Hits, bytes, digest })
@@ -54,9 +55,9 @@ fn shown_hits(parts: Vec<ReportPart>) -> Vec<SubjectHit> {
 fn statistics<'a>(
     rules: &IterationRules<'a>,
     queries: &'a [Query],
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
 ) -> BlockStatistics<'a> {
-    BlockStatistics::with_engines(|query| rules.engine(query.pssm.is_some()), queries, target)
+    BlockStatistics::with_engines(|query| rules.engine(query.pssm.is_some()), queries, subjects)
 }
 
 fn encode_query(
@@ -90,7 +91,7 @@ fn encode_query(
 /// results would be different.
 pub fn decode_iterations(
     rules: &IterationRules,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     queries: Vec<(&QueryRecord, &Query)>,
     results: &BlockResults,
 ) -> Result<(u64, Vec<IteratedQuery>), DecodeError> {
@@ -111,7 +112,7 @@ pub fn decode_iterations(
         .map(|((_, query), encoded)| with_pssms(rules, (*query).clone(), &encoded.iterations))
         .collect();
     let flat = searched.concat();
-    let hits = hits::decode(bytes, flat.len(), &statistics(rules, &flat, target));
+    let hits = hits::decode(bytes, flat.len(), &statistics(rules, &flat, subjects));
     let hits = hits.ok_or(DecodeError::Unreadable)?;
     let known = known_subjects(rules, &encoded.queries, &hits);
     if iterations::digest(&hits, &known) != results.digest {

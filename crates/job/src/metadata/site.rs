@@ -34,7 +34,7 @@ pub struct IoSite<'a> {
     /// The rules of psiblast's iterations, and the progress of their report; `None` for other
     /// programs.
     iterations: Option<(IterationRules<'a>, IterationReports)>,
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
     /// Number of letter codes that queries may have.
     codes: u8,
 }
@@ -51,36 +51,36 @@ pub fn open_site<T>(
     audience: &dyn Audience,
     run: impl FnOnce(IoSite) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let mut target = SubjectDatabase::open(plan, audience)?;
-    verify_database(&header.database, searched, &target)?;
-    target.summary = summary(&header.database, plan.subject_kind);
-    let engine = plan.engine(target.totals);
-    let next = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
+    let mut subjects = SubjectDatabase::open(plan, audience)?;
+    verify_database(&header.database, searched, &subjects)?;
+    subjects.summary = summary(&header.database, plan.subject_kind);
+    let engine = plan.engine(subjects.totals);
+    let next = plan.iteration.as_ref().map(|it| it.engine(subjects.totals, plan.kernel));
     let iterations = IterationRules::from_plan(plan, &engine, next.as_ref())
         .map(|rules| (rules, IterationReports::default()));
     let recorder = Recorder::default();
-    let search = TwoPhaseSearch::new(&target, &engine, plan, audience, recorder.clone())?;
-    let reporter = Reporter::new(plan, &target, recorder);
+    let search = TwoPhaseSearch::new(&subjects, &engine, plan, audience, recorder.clone())?;
+    let reporter = Reporter::new(plan, &subjects, recorder);
     let codes = match plan.query_kind {
         SequenceKind::Protein => alphabet::SIZE as u8,
         _ => BLASTNA_CODES,
     };
-    run(IoSite { search, reporter, engine: &engine, iterations, target: &target, codes })
+    run(IoSite { search, reporter, engine: &engine, iterations, subjects: &subjects, codes })
 }
 
 /// Verifies that the database of the I/O site equals the searched database.
 fn verify_database(
     database: &Database,
     searched: &str,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
 ) -> Result<(), Error> {
-    let own = fingerprint::fingerprint_database(target)?;
+    let own = fingerprint::fingerprint_database(subjects)?;
     let Some(difference) = fingerprint::difference(&database.fingerprint, &own) else {
         return Ok(());
     };
     Err(Error::database(format_args!(
         "{} is not the database that was searched {searched} ({}): {difference}",
-        String::from_utf8_lossy(&target.summary.label),
+        String::from_utf8_lossy(&subjects.summary.label),
         String::from_utf8_lossy(&database.label),
     )))
 }
@@ -132,10 +132,10 @@ impl IoSite<'_> {
     ) -> Result<Vec<Vec<SubjectHit>>, Error> {
         let queries = block.prepared.len();
         let hits = if results.encoding == Encoding::Hits {
-            let statistics = BlockStatistics::new(self.engine, &block.prepared, self.target);
+            let statistics = BlockStatistics::new(self.engine, &block.prepared, self.subjects);
             hits::decode(&results.bytes, queries, &statistics).ok_or_else(|| to_error(NO_HITS))?
         } else {
-            let count = self.target.searched.oid_count();
+            let count = self.subjects.searched.oid_count();
             let shown = subjects::decode(&results.bytes, queries, count);
             let shown = shown.ok_or_else(|| to_error(NO_HITS))?;
             self.search.search_known_subjects(&block.prepared, &block.batches, &shown)?
@@ -166,12 +166,12 @@ impl IoSite<'_> {
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let prepared = self.prepare_all(records);
-        let IoSite { iterations, target, reporter, .. } = self;
+        let IoSite { iterations, subjects, reporter, .. } = self;
         let Some((rules, reports)) = iterations else { return Err(to_error(NO_HITS)) };
         audience.open_block(0, records.len() as u64);
         let queries = records.iter().zip(&prepared).collect();
         let (before, decoded) =
-            decode_iterations(rules, target, queries, results).map_err(|error| match error {
+            decode_iterations(rules, subjects, queries, results).map_err(|error| match error {
                 DecodeError::Unreadable => to_error(NO_HITS),
                 DecodeError::Different => to_error(OTHER_HITS),
                 DecodeError::OtherFormat => Error::query_options(OTHER_FORMAT),
@@ -193,7 +193,7 @@ impl IoSite<'_> {
 
     /// Warns of definition lines in the database that cannot be printed as they are.
     pub fn warn_of_odd_headers(&self, audience: &dyn Audience) {
-        self.target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
+        self.subjects.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
     }
 }
 

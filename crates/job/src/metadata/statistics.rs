@@ -12,24 +12,24 @@ use crate::subjects::SubjectDatabase;
 pub struct BlockStatistics<'a> {
     queries: &'a [Query],
     statistics: Vec<search::ScoreStatistics<'a>>,
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
 }
 
 impl<'a> BlockStatistics<'a> {
-    /// Creates the statistics of queries that are searched in `target`.
-    pub fn new(engine: &'a Search, queries: &'a [Query], target: &'a SubjectDatabase) -> Self {
-        Self::with_engines(|_| engine, queries, target)
+    /// Creates the statistics of queries that are compared with `subjects`.
+    pub fn new(engine: &'a Search, queries: &'a [Query], subjects: &'a SubjectDatabase) -> Self {
+        Self::with_engines(|_| engine, queries, subjects)
     }
 
     /// Creates the statistics of queries. `engine` returns the engine of each query.
     pub fn with_engines(
         engine: impl Fn(&Query) -> &'a Search,
         queries: &'a [Query],
-        target: &'a SubjectDatabase,
+        subjects: &'a SubjectDatabase,
     ) -> Self {
         let statistics =
             queries.iter().map(|query| engine(query).score_statistics(query)).collect();
-        BlockStatistics { queries, statistics, target }
+        BlockStatistics { queries, statistics, subjects }
     }
 }
 
@@ -43,13 +43,13 @@ impl ScoreStatistics for BlockStatistics<'_> {
     }
 
     fn evalue(&self, query: usize, context: u8, oid: u32, score: i32) -> f64 {
-        self.statistics[query].evalue(context, score, self.target.searched.length_of(oid))
+        self.statistics[query].evalue(context, score, self.subjects.searched.length_of(oid))
     }
 }
 
 impl HitBounds for BlockStatistics<'_> {
     fn sequences(&self) -> u32 {
-        self.target.searched.oid_count()
+        self.subjects.searched.oid_count()
     }
 
     fn contexts(&self, query: usize) -> usize {
@@ -58,8 +58,8 @@ impl HitBounds for BlockStatistics<'_> {
 
     fn fits(&self, query: usize, oid: u32, alignment: &Alignment) -> bool {
         let context = &self.queries[query].contexts[usize::from(alignment.context)];
-        let (length, subject) = (context.unmasked.len(), self.target.searched.length_of(oid));
-        let is_translated = self.target.is_translated();
+        let (length, subject) = (context.unmasked.len(), self.subjects.searched.length_of(oid));
+        let is_translated = self.subjects.is_translated();
         let is_possible_frame = match (context.frame, alignment.frame) {
             (Frame::Protein | Frame::Codons(..), Frame::Protein) => !is_translated,
             (Frame::Protein | Frame::Codons(..), Frame::Codons(..)) => is_translated,

@@ -90,10 +90,10 @@ impl<'a> MetadataWriter<'a> {
         plan: &'a Plan,
         metadata: &Metadata,
         engine: &'a Search,
-        target: &'a SubjectDatabase,
+        subjects: &'a SubjectDatabase,
         outside: (Option<&IoChannel>, &Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
-        let header = header(plan, metadata, target, fingerprint_database(target)?)?;
+        let header = header(plan, metadata, subjects, fingerprint_database(subjects)?)?;
         let (sink, resumed) = MetadataSink::open(metadata, &header, outside)?;
         let is_sam = plan.report.format == Format::Sam;
         if resumed.is_some()
@@ -114,11 +114,11 @@ impl<'a> MetadataWriter<'a> {
                 false => verifier = Some(again),
             }
         }
-        let (encoder, pages) = (MetadataEncoder::new(plan, engine, target), Parts::default());
+        let (encoder, pages) = (MetadataEncoder::new(plan, engine, subjects), Parts::default());
         let chooser = EncodingChooser::new(
             metadata,
             SearchCapacity { threads: plan.threads.count, groups: 1 },
-            target,
+            subjects,
         );
         let blocks = resumed.as_ref().map_or(0, |HeldMetadata(point)| point.blocks);
         let queries = resumed.as_ref().map_or(0, |HeldMetadata(point)| point.queries);
@@ -264,7 +264,7 @@ impl<'a> MetadataWriter<'a> {
         let begun = Instant::now();
         let reported = queries.len();
         let searches: usize = queries.iter().map(|query| query.iterations.len()).sum();
-        let results = encode_iterations(rules, self.encoder.target(), self.counted, queries)?;
+        let results = encode_iterations(rules, self.encoder.subjects(), self.counted, queries)?;
         self.counted += searches as u64;
         self.write_iterated_block(&block.records[..reported], results, begun)
     }
@@ -353,15 +353,15 @@ fn no_sam() -> Error {
 fn input_digests(
     plan: &Plan,
     metadata: &Metadata,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
 ) -> Result<BTreeMap<String, String>, Error> {
     let mut inputs = inputs::describe_loaded_inputs(plan);
     if metadata.encodings.fixes_format() {
         // The search site may make the report, with the names of taxa in these files.
-        inputs.extend(inputs::digest_taxonomy_files(target)?);
+        inputs.extend(inputs::digest_taxonomy_files(subjects)?);
     }
     if let Some(repeats) = Repeats::open(plan)? {
-        let database = checksum(&fingerprint_database(repeats.target())?);
+        let database = checksum(&fingerprint_database(repeats.subjects())?);
         let value = format!("a database with the checksum {database}");
         inputs.insert("contents of -filtering_db".to_owned(), value);
     }
@@ -375,10 +375,10 @@ fn input_digests(
 pub fn header(
     plan: &Plan,
     metadata: &Metadata,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     fingerprint: DatabaseFingerprint,
 ) -> Result<Vec<u8>, Error> {
-    let summary = &target.summary;
+    let summary = &subjects.summary;
     let paragraphs = summary.paragraphs.iter().map(|paragraph| Paragraph {
         title: paragraph.title.clone(),
         date: paragraph.date.clone(),
@@ -392,7 +392,7 @@ pub fn header(
         options: metadata.options.clone(),
         environment: metadata.environment.clone(),
         command: plan.report.command.clone(),
-        inputs: input_digests(plan, metadata, target)?.into_iter().collect(),
+        inputs: input_digests(plan, metadata, subjects)?.into_iter().collect(),
         restriction: plan.restriction.clone(),
         encodings: metadata.encodings,
         hitlist_size: plan.params.common().hitlist_size as u64,

@@ -95,15 +95,15 @@ impl Output {
     /// Opens the output. A regular file is written under a temporary name in the same directory.
     /// Pipes and devices are opened directly, and so is a file in a directory where no file can be
     /// created.
-    pub fn open(target: &Destination) -> Result<Output, Error> {
-        let name = match target {
+    pub fn open(destination: &Destination) -> Result<Output, Error> {
+        let name = match destination {
             Destination::Stdout => Path::new("standard output"),
             Destination::File(path) | Destination::Records(path) => path,
             Destination::Files(files) => &files.index,
         };
         let watch = SignalWatch::start()?;
         let open = || {
-            let (file, wanted) = match target {
+            let (file, wanted) = match destination {
                 Destination::Stdout => (standard::output()?, None),
                 Destination::File(path) => open_file(path, &watch)?,
                 Destination::Files(files) => open_joined(&files.index, &watch)?,
@@ -119,7 +119,7 @@ impl Output {
                 BUFFER,
                 CountedFile { file, bytes: 0, is_given_up: false },
             );
-            let files = match target {
+            let files = match destination {
                 Destination::Files(files) => Some(files.clone()),
                 _ => None,
             };
@@ -234,8 +234,9 @@ impl Drop for Output {
 
 /// Creates an empty report after a failed run if there is none, as BLAST+ does: callers may want to
 /// read the file that they named. An older report stays as it is.
-pub fn leave_empty(target: &Destination) {
-    if let Destination::File(path) | Destination::Files(ReportFiles { index: path, .. }) = target
+pub fn leave_empty(destination: &Destination) {
+    if let Destination::File(path) | Destination::Files(ReportFiles { index: path, .. }) =
+        destination
         && let Some(wanted) = resolve_replaced_path(path)
     {
         // Best effort: the earlier error is the one to report.

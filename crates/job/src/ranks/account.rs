@@ -89,7 +89,7 @@ fn compute_timing(
 ) -> Timing {
     let Plan { threads, .. } = *job_context.job.plan;
     let sum = |kinds: &[Kind]| statistics.iter().map(|rank| rank.seconds(kinds)).sum();
-    let searched = &job_context.job.target.searched;
+    let searched = &job_context.job.subjects.searched;
     let mut timing = Timing {
         input_seconds: sum(INPUT),
         search_seconds: sum(&[Kind::Search]),
@@ -164,7 +164,7 @@ fn describe_job(
     one_process: bool,
 ) -> Description {
     let (plan, topology) = (job_context.job.plan, &job_context.topology);
-    let searched = &job_context.job.target.searched;
+    let searched = &job_context.job.subjects.searched;
     let residues = |oids| -> u64 {
         let included = searched.included_oids_in(oids).into_iter().flatten();
         included.map(|oid| u64::from(searched.length_of(oid))).sum()

@@ -13,8 +13,8 @@ use crate::threads::pool;
 
 /// Returns whether the plan needs the fingerprint of the database: for a checkpoint, or for
 /// metadata.
-pub fn is_fingerprint_wanted(plan: &Plan, target: &SubjectDatabase) -> bool {
-    target.is_on_disk() && (plan.fleet.checkpoint.is_some() || plan.metadata.is_some())
+pub fn is_fingerprint_wanted(plan: &Plan, subjects: &SubjectDatabase) -> bool {
+    subjects.is_on_disk() && (plan.fleet.checkpoint.is_some() || plan.metadata.is_some())
 }
 
 /// Reads the whole database and returns its fingerprint. The fingerprint is empty unless it is
@@ -24,15 +24,15 @@ pub fn is_fingerprint_wanted(plan: &Plan, target: &SubjectDatabase) -> bool {
 /// Files cannot be read, or threads cannot be started.
 pub fn read_fingerprint(
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     cut: &DatabaseCut,
 ) -> Result<VolumeFingerprints, Error> {
-    if !is_fingerprint_wanted(plan, target) {
+    if !is_fingerprint_wanted(plan, subjects) {
         return Ok(VolumeFingerprints::default());
     }
     let all = (0..cut.topology.partitions).map(PartitionId);
     let all = all.flat_map(|partition| SequenceFile::ALL.map(|side| (partition, side)));
-    Ok(VolumeFingerprints::from_sums(&read_sums(plan, target, cut, all)?))
+    Ok(VolumeFingerprints::from_sums(&read_sums(plan, subjects, cut, all)?))
 }
 
 /// Computes the fingerprints of some files of some partitions, on the threads of a rank.
@@ -41,7 +41,7 @@ pub fn read_fingerprint(
 /// Files cannot be read, or threads cannot be started.
 pub fn read_sums(
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     cut: &DatabaseCut,
     wanted: impl IntoIterator<Item = (PartitionId, SequenceFile)>,
 ) -> Result<FingerprintSums, Error> {
@@ -50,7 +50,7 @@ pub fn read_sums(
         ((partition, side), side, oids)
     });
     let items: Vec<_> = items.collect();
-    let read = || fingerprint_sequences(&target.searched, &items);
+    let read = || fingerprint_sequences(&subjects.searched, &items);
     let mut sums = FingerprintSums::new();
     for ((partition, sequence_file), volume, sum) in pool(plan.threads.count)?.install(read)? {
         let all = sums.entry(FingerprintItem { partition, volume, sequence_file }).or_default();

@@ -28,7 +28,7 @@ pub struct RankJob<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The database.
-    pub target: &'a SubjectDatabase,
+    pub subjects: &'a SubjectDatabase,
     /// Setup of the report.
     pub report: model::ReportSetup<'a>,
     /// The engine that searches queries without a PSSM.
@@ -70,19 +70,19 @@ impl<'a> RankJob<'a> {
     /// number of occurrences of the plan's pattern in the whole database.
     pub fn new(
         plan: &'a Plan,
-        target: &'a SubjectDatabase,
+        subjects: &'a SubjectDatabase,
         audience: &Arc<dyn Audience>,
         partitions: Vec<Range<u32>>,
         occurrences: u64,
     ) -> Self {
-        let (report, halt) = (reports::setup(plan, target), Halt::default());
-        let engine = plan.engine(target.totals).with_occurrences(occurrences);
+        let (report, halt) = (reports::setup(plan, subjects), Halt::default());
+        let engine = plan.engine(subjects.totals).with_occurrences(occurrences);
         let audience = Arc::clone(audience);
         let iteration = plan.iteration.as_ref();
-        let pssm_engine = iteration.map(|iteration| iteration.engine(target.totals, plan.kernel));
+        let pssm_engine = iteration.map(|iteration| iteration.engine(subjects.totals, plan.kernel));
         RankJob {
             plan,
-            target,
+            subjects,
             report,
             engine,
             pssm_engine,

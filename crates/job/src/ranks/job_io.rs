@@ -47,7 +47,7 @@ impl<'a> JobIo<'a> {
     /// search. With metadata also: the database cannot be read, or the I/O site cannot be reached.
     pub fn open(
         plan: &'a Plan,
-        target: &SubjectDatabase,
+        subjects: &SubjectDatabase,
         fingerprint: &VolumeFingerprints,
         layout: &Layout,
         io_channel: Option<&IoChannel>,
@@ -56,12 +56,12 @@ impl<'a> JobIo<'a> {
         let audience = &**shared;
         audience.begin_search();
         let block_residues = layout.block_residues;
-        let queries = QueryReader::open(plan, block_residues, target.facts(), audience)?;
+        let queries = QueryReader::open(plan, block_residues, subjects.facts(), audience)?;
         let Some(queries) = queries else {
             audience.warn("Query is Empty!");
             match plan.records_directory() {
                 Some(directory) => checkpoint::create_empty(directory, plan.fleet.codec)?,
-                None => write_empty_output(plan, target, io_channel, shared)?,
+                None => write_empty_output(plan, subjects, io_channel, shared)?,
             }
             return Ok(None);
         };
@@ -73,7 +73,7 @@ impl<'a> JobIo<'a> {
             let version = queries.version();
             let properties = job_properties::job_properties(
                 plan,
-                (target, fingerprint),
+                (subjects, fingerprint),
                 block_residues,
                 version,
             )?;
@@ -94,7 +94,7 @@ impl<'a> JobIo<'a> {
         };
         let goes_on = checkpoint.is_some();
         let environment = (io_channel, shared);
-        let start = start(plan, (target, fingerprint), &mut output, goes_on, environment)?;
+        let start = start(plan, (subjects, fingerprint), &mut output, goes_on, environment)?;
         Ok(Some((JobIo { queries, output, start }, checkpoint)))
     }
 
@@ -117,14 +117,14 @@ impl<'a> JobIo<'a> {
 /// resumed, so that the stream may end before it is complete.
 fn start(
     plan: &Plan,
-    (target, fingerprint): (&SubjectDatabase, &VolumeFingerprints),
+    (subjects, fingerprint): (&SubjectDatabase, &VolumeFingerprints),
     output: &mut JobOutput,
     goes_on: bool,
     (io_channel, audience): (Option<&IoChannel>, &Arc<dyn Audience>),
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(metadata) = &plan.metadata else { return Ok(None) };
-    let fingerprint = fingerprint::fingerprint_ranks_database(target, fingerprint)?;
-    let header = header(plan, metadata, target, fingerprint)?;
+    let fingerprint = fingerprint::fingerprint_ranks_database(subjects, fingerprint)?;
+    let header = header(plan, metadata, subjects, fingerprint)?;
     if !matches!(metadata.out, MetadataDestination::File(_)) {
         // If the link is given up, the supervisor of this rank receives the error. So no halt flag
         // is needed.

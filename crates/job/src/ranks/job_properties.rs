@@ -31,7 +31,7 @@ const BLOCK_UNIT: &str = " residues";
 /// Inputs cannot be read again, or have changed.
 pub fn job_properties(
     plan: &Plan,
-    (target, fingerprint): (&SubjectDatabase, &VolumeFingerprints),
+    (subjects, fingerprint): (&SubjectDatabase, &VolumeFingerprints),
     block_residues: u64,
     queries: Option<FileVersion>,
 ) -> Result<JobProperties, Error> {
@@ -40,10 +40,10 @@ pub fn job_properties(
         let file = digest_rereadable_input(source, "-subject", None)?;
         properties.options.insert("-subject (its file)".to_owned(), file.to_string());
     }
-    properties.options.extend(inputs::digest_taxonomy_files(target)?);
+    properties.options.extend(inputs::digest_taxonomy_files(subjects)?);
     Ok(JobProperties {
         query: digest_rereadable_input(&plan.query, "-query", queries)?,
-        database: database_properties(plan, target, fingerprint)?,
+        database: database_properties(plan, subjects, fingerprint)?,
         blocks: format!(
             "{block_residues}{BLOCK_UNIT} or {} queries, in {}",
             plan.batch_size.block_queries(),
@@ -90,10 +90,10 @@ pub fn plan_properties(plan: &Plan) -> Result<JobProperties, Error> {
 /// The database is damaged.
 pub fn database_properties(
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     fingerprint: &VolumeFingerprints,
 ) -> Result<DatabaseProperties, Error> {
-    let searched = &target.searched;
+    let searched = &subjects.searched;
     let volume = |(number, outline): (usize, fleetblast_db::fingerprint::VolumeSummary)| {
         let name = outline.path.file_name().map(lossy).unwrap_or_default();
         VolumeProperties {
@@ -113,7 +113,7 @@ pub fn database_properties(
         sequences: searched.sequence_count(),
         residues: searched.residue_count(),
         volumes: searched.volume_summaries().enumerate().map(volume).collect(),
-        selection: format!("{:032x}", target.selection_fingerprint()?),
+        selection: format!("{:032x}", subjects.selection_fingerprint()?),
     })
 }
 

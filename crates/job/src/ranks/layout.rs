@@ -75,8 +75,8 @@ pub struct DatabaseCut {
 
 impl DatabaseCut {
     /// Divides the database into the partitions of a layout.
-    pub fn new(target: &SubjectDatabase, layout: &Layout) -> Self {
-        let partitions = target.searched.partitions(layout.shape.partitions as usize);
+    pub fn new(subjects: &SubjectDatabase, layout: &Layout) -> Self {
+        let partitions = subjects.searched.partitions(layout.shape.partitions as usize);
         let shape = TopologyShape { partitions: partitions.len() as u32, ..layout.shape };
         DatabaseCut { partitions, topology: Arc::new(Topology::new(shape)) }
     }
@@ -102,7 +102,7 @@ pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
 /// The database does not fit, a setting of the user cannot be met, or the index is out of order.
 pub fn plan_layout(
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     ranks: RankResources,
 ) -> Result<Layout, Error> {
     let (config, queries) = (&plan.fleet.config, count_queries(plan));
@@ -111,7 +111,7 @@ pub fn plan_layout(
     let wished = plan.fleet.user_settings;
     let (batch_residues, most_block_residues) = plan.batch_size.block_residues();
     let most_block_residues =
-        plan.block_residues(most_block_residues, target.searched.residue_count());
+        plan.block_residues(most_block_residues, subjects.searched.residue_count());
     let user_settings = UserSettings { block_residues: wished.block_residues.or(kept), ..wished };
     let mut request = PlanInput {
         ranks: ranks.rank_count,
@@ -122,7 +122,7 @@ pub fn plan_layout(
         stream: !broadcast && plan.load.method != Some(LoadMethod::Map),
         threads: plan.threads.count as u32,
         memory: ranks.memory.unwrap_or(u64::MAX),
-        database: database_size(&target.searched)?,
+        database: database_size(&subjects.searched)?,
         queries,
         batch_residues,
         most_block_residues,
@@ -154,7 +154,7 @@ fn database_size(database: &Database) -> Result<DatabaseSize, fleetblast_db::DbE
 #[cfg(feature = "mpi")]
 pub fn choose_loader(
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     layout: &Layout,
 ) -> Result<LoaderChoice, Error> {
     let why = match plan.load.method {
@@ -162,8 +162,8 @@ pub fn choose_loader(
         None => "several hosts and a network file system: each byte is read once",
     };
     let choice = match layout.broadcast {
-        true => LoaderChoice::for_broadcast(&target.searched, why),
-        false => load::choose_loader(&target.searched, LoadPurpose::Search, plan.load),
+        true => LoaderChoice::for_broadcast(&subjects.searched, why),
+        false => load::choose_loader(&subjects.searched, LoadPurpose::Search, plan.load),
     };
     choice.map_err(Error::from)
 }
@@ -172,11 +172,11 @@ pub fn choose_loader(
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn print_layout(layout: &Layout, plan: &Plan, target: &SubjectDatabase) -> Result<(), Error> {
+pub fn print_layout(layout: &Layout, plan: &Plan, subjects: &SubjectDatabase) -> Result<(), Error> {
     let mut text = format!("{layout}\n");
     if let Some(metadata) = &plan.metadata {
         let ranks = layout.shape.ranks;
-        let estimate = || Estimate::new(plan, metadata, target, ranks);
+        let estimate = || Estimate::new(plan, metadata, subjects, ranks);
         text += &format!("{}\n", pool(plan.threads.count)?.install(estimate)?);
     }
     standard::print(&text)

@@ -99,17 +99,17 @@ pub fn on_threads(
     let threads = plan.threads.for_ranks_inside((all.rank_count / all.hosts) as usize);
     let plan = &plan.with_threads(threads);
     limits::check_supported(plan)?;
-    let target = SubjectDatabase::open(plan, &**audience)?;
-    let layout = layout::plan_layout(plan, &target, all)?;
+    let subjects = SubjectDatabase::open(plan, &**audience)?;
+    let layout = layout::plan_layout(plan, &subjects, all)?;
     if plan.fleet.dry_run {
-        return layout::print_layout(&layout, plan, &target);
+        return layout::print_layout(&layout, plan, &subjects);
     }
-    let choice = load::choose_loader(&target.searched, LoadPurpose::Search, plan.load)?;
-    let cut = DatabaseCut::new(&target, &layout);
-    let fingerprint = database_fingerprint::read_fingerprint(plan, &target, &cut)?;
+    let choice = load::choose_loader(&subjects.searched, LoadPurpose::Search, plan.load)?;
+    let cut = DatabaseCut::new(&subjects, &layout);
+    let fingerprint = database_fingerprint::read_fingerprint(plan, &subjects, &cut)?;
     let early_end = drain.as_ref().map(DrainSignals::early_end);
     let environment = (early_end.as_deref(), audience);
-    let job_io = JobIo::open(plan, &target, &fingerprint, &layout, io_channel, environment)?;
+    let job_io = JobIo::open(plan, &subjects, &fingerprint, &layout, io_channel, environment)?;
     let Some((job_io, checkpoint)) = job_io else { return Ok(()) };
     let stream = job_io.output.stream.as_ref().map(MetadataStream::observer);
     let observer = stream.clone();
@@ -129,8 +129,8 @@ pub fn on_threads(
     };
     let path = job_io.output.path().to_owned();
     let DatabaseCut { partitions, topology } = cut;
-    let occurrences = count_occurrences(plan, &target, 0..target.searched.oid_count())?;
-    let mut job = RankJob::new(plan, &target, audience, partitions, occurrences);
+    let occurrences = count_occurrences(plan, &subjects, 0..subjects.searched.oid_count())?;
+    let mut job = RankJob::new(plan, &subjects, audience, partitions, occurrences);
     job.stream = observer;
     let job_context = JobContext::new(job, topology, &layout, choice, path, checkpoint_state);
     let (executor, outputs) = job_io.into_executor(&job_context.job)?;
@@ -151,7 +151,7 @@ pub fn on_threads(
     }));
     let ended = ended.and_then(|()| publish(outputs.try_iter(), checkpoint.as_ref()));
     if ended.is_ok() {
-        target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
+        subjects.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
         finish_checkpoint(checkpoint, plan.records_directory().is_some(), &**audience);
     }
     // A drained job has an account, too.
@@ -166,12 +166,12 @@ pub fn on_threads(
 /// Returns 0 without a pattern.
 fn count_occurrences(
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     oids: Range<u32>,
 ) -> Result<u64, Error> {
     match plan.params.pattern() {
         Some(_) => {
-            pool(plan.threads.count)?.install(|| patterns::count_occurrences(plan, target, oids))
+            pool(plan.threads.count)?.install(|| patterns::count_occurrences(plan, subjects, oids))
         }
         None => Ok(0),
     }
@@ -353,7 +353,7 @@ impl<'a> JobContext<'a> {
     }
 
     fn create_worker(&'a self, rank: Rank, id: WorkerId) -> Result<HostedWorker<'a>, Error> {
-        let (plan, target) = (self.job.plan, self.job.target);
+        let (plan, subjects) = (self.job.plan, self.job.subjects);
         let partitions = self.topology.partitions_of(id);
         // The worker searches one partition at a time, but each partition has buffers of its own.
         let streamed =
@@ -362,15 +362,15 @@ impl<'a> JobContext<'a> {
         let mut scans = HashMap::new();
         for &partition in partitions {
             let (oids, n) = (self.job.oids(partition), plan.threads.count * RANGES_PER_THREAD);
-            let ranges = || target.searched.partitions_within(oids.clone(), n);
+            let ranges = || subjects.searched.partitions_within(oids.clone(), n);
             let supply = match (self.loaded_partitions.get(&partition), streamed) {
                 (Some(held), _) => held.clone().supply(ranges())?,
-                (None, None) => self.choice.supply_ranges(&target.searched, ranges())?,
+                (None, None) => self.choice.supply_ranges(&subjects.searched, ranges())?,
                 (None, Some(memory)) => {
-                    self.choice.supply_streamed(&target.searched, oids, n, memory)?
+                    self.choice.supply_streamed(&subjects.searched, oids, n, memory)?
                 }
             };
-            let scan = DatabaseScan::new(target, supply, streamed.is_none());
+            let scan = DatabaseScan::new(subjects, supply, streamed.is_none());
             scans.insert(partition, scan.with_halt(self.job.halt.clone()));
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));

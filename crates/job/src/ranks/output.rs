@@ -126,11 +126,11 @@ impl JobOutput {
     /// # Errors
     /// The file cannot be created.
     pub fn resumable(
-        target: &Destination,
+        destination: &Destination,
         run: &Run,
         early_end: Option<&EarlySignalHandler>,
     ) -> Result<Self, Error> {
-        let wanted = match target {
+        let wanted = match destination {
             Destination::File(path) => output::resolve_replaced_path(path),
             // The parts are joined beside the checkpoint, and divided into files at the end.
             Destination::Stdout | Destination::Files(_) => None,
@@ -163,7 +163,7 @@ impl JobOutput {
         let unfinished = UnfinishedReport::new(&path);
         let publication = match wanted {
             Some(wanted) => Publication::Renamed(unfinished, wanted),
-            None => Publication::CopiedLate(unfinished, target.clone()),
+            None => Publication::CopiedLate(unfinished, destination.clone()),
         };
         Ok(JobOutput::with_publication(path, publication))
     }
@@ -213,8 +213,8 @@ impl JobOutput {
                 | Publication::Records(_)
                 | Publication::CopiedLate(_, Destination::Files(_)) => {}
                 Publication::Copied(output) => copy(&self.path, output)?,
-                Publication::CopiedLate(_unfinished, target) => {
-                    copy(&self.path, Output::open(&target)?)?;
+                Publication::CopiedLate(_unfinished, destination) => {
+                    copy(&self.path, Output::open(&destination)?)?;
                 }
             }
             return Err(failure);
@@ -222,8 +222,8 @@ impl JobOutput {
         match self.publication {
             Publication::Named(output) => output.commit(),
             Publication::Copied(output) => copy(&self.path, output),
-            Publication::CopiedLate(_unfinished, target) => {
-                copy(&self.path, Output::open(&target)?)
+            Publication::CopiedLate(_unfinished, destination) => {
+                copy(&self.path, Output::open(&destination)?)
             }
             Publication::Records(summary) => match (checkpoint, summary) {
                 (Some(checkpoint), Some(summary)) => checkpoint

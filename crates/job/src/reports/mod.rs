@@ -28,22 +28,22 @@ pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installa
     ftp://ftp.ncbi.nlm.nih.gov/blast/db/taxdb.tar.gz";
 
 /// Returns the part of a report's setup that is the same for all queries.
-pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::ReportSetup<'a> {
+pub fn setup<'a>(plan: &'a Plan, subjects: &SubjectDatabase) -> model::ReportSetup<'a> {
     let mut output = plan.report.options(plan.parse_deflines, plan.params.common().release);
     if let model::Format::Output2(format) = &mut output.format {
-        format.results = results(plan, target);
+        format.results = results(plan, subjects);
         format.starts_with_pssm = plan.initial_pssm.is_some();
         format.lacks_sequences = plan.report.lacks_sequences
             && format.results == Results::Iterations
             && !format.starts_with_pssm;
     }
     if let model::Format::Archive(request) = &mut output.format {
-        complete_request(request, plan, target);
+        complete_request(request, plan, subjects);
     }
     model::ReportSetup {
         program: &plan.reported_program,
         citations: plan.citations,
-        database: target.summary.clone(),
+        database: subjects.summary.clone(),
         params: &plan.params,
         matrix_name: &plan.matrix_name,
         query_range_length: plan.query_range.as_ref().map(ExactSizeIterator::len),
@@ -52,9 +52,9 @@ pub fn setup<'a>(plan: &'a Plan, target: &SubjectDatabase) -> model::ReportSetup
 }
 
 /// Returns how JSON and XML2 hold the results of a query.
-fn results(plan: &Plan, target: &SubjectDatabase) -> Results {
-    if target.summary.is_subject {
-        return Results::Subjects(target.listed_subjects());
+fn results(plan: &Plan, subjects: &SubjectDatabase) -> Results {
+    if subjects.summary.is_subject {
+        return Results::Subjects(subjects.listed_subjects());
     }
     // With a pattern BLAST+ does not regard psiblast as iterative (`IsIterativeSearch`).
     let is_iterated = plan.iteration.is_some() && plan.params.pattern().is_none();
@@ -65,9 +65,9 @@ fn results(plan: &Plan, target: &SubjectDatabase) -> Results {
 }
 
 /// Returns whether BLAST+ warns for every query that columns need a missing taxonomy database.
-pub fn lacks_taxonomy(setup: &model::ReportSetup, target: &SubjectDatabase) -> bool {
+pub fn lacks_taxonomy(setup: &model::ReportSetup, subjects: &SubjectDatabase) -> bool {
     setup.output.format.columns().is_some_and(Columns::warn_without_taxonomy)
-        && !target.taxonomy.is_installed()
+        && !subjects.taxonomy.is_installed()
 }
 
 /// BLAST+'s warning that is printed with the report of a query. XML reports contain it instead, and
@@ -130,14 +130,14 @@ pub fn mark_earlier_hits(batch: &mut [QueryResult]) {
 }
 
 /// Adds to a request the values that depend on the opened subjects.
-pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, target: &SubjectDatabase) {
-    request.warnings.extend(target.opening_warnings.iter().cloned());
-    request.searches_nothing = target.is_database_empty;
+pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, subjects: &SubjectDatabase) {
+    request.warnings.extend(subjects.opening_warnings.iter().cloned());
+    request.searches_nothing = subjects.is_database_empty;
     let list = plan.restriction.as_ref();
-    let options = list.map(|list| list_options(list, &target.archived_taxids));
+    let options = list.map(|list| list_options(list, &subjects.archived_taxids));
     request.subject_options = options.unwrap_or_default();
     request.pssms = plan.iteration.as_ref().map(|it| archived_pssms(plan, it));
-    if let Some(mask) = plan.database_mask.as_ref().filter(|_| target.has_stored_masks()) {
+    if let Some(mask) = plan.database_mask.as_ref().filter(|_| subjects.has_stored_masks()) {
         let algorithm = match &mask.algorithm {
             MaskAlgorithm::Number(number) => StoredMasks::Number(*number),
             MaskAlgorithm::Name(name) => StoredMasks::Name(name),

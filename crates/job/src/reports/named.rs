@@ -18,10 +18,10 @@ pub fn name_hits(
     setup: &ReportSetup,
     result: &QueryResult,
     record: &QueryRecord,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
 ) -> Result<QueryHits, Error> {
     let hit = |hit: &SubjectHit| {
-        let id = subject_id(setup, target, hit.oid).map_err(|error| report_failure(&error))?;
+        let id = subject_id(setup, subjects, hit.oid).map_err(|error| report_failure(&error))?;
         Ok(Hit { id: text(&id), alignments: hit.alignments.clone() })
     };
     Ok(QueryHits {

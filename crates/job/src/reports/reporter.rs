@@ -36,7 +36,7 @@ struct QueryReport {
 /// Formatter and writer of a report.
 pub struct Reporter<'a> {
     setup: model::ReportSetup<'a>,
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
     /// Whether BLAST+ warns for every query that there is no taxonomy database.
     lacks_taxonomy: bool,
     /// Whether the text before the first query is written, by this process or another one.
@@ -54,12 +54,12 @@ pub struct Reporter<'a> {
 
 impl<'a> Reporter<'a> {
     /// Creates the reporter of a plan.
-    pub fn new(plan: &'a Plan, target: &'a SubjectDatabase, recorder: Recorder) -> Reporter<'a> {
-        let setup = reports::setup(plan, target);
-        let lacks_taxonomy = lacks_taxonomy(&setup, target);
+    pub fn new(plan: &'a Plan, subjects: &'a SubjectDatabase, recorder: Recorder) -> Reporter<'a> {
+        let setup = reports::setup(plan, subjects);
+        let lacks_taxonomy = lacks_taxonomy(&setup, subjects);
         Reporter {
             setup,
-            target,
+            subjects,
             lacks_taxonomy,
             is_open: false,
             queries: 0,
@@ -129,7 +129,7 @@ impl<'a> Reporter<'a> {
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let mut bytes = Vec::new();
-        pieces::batch_header(&self.setup, self.target, batch, &mut bytes)
+        pieces::batch_header(&self.setup, self.subjects, batch, &mut bytes)
             .map_err(|error| report_failure(&error))?;
         output.write(&bytes)?;
         let (mut results_left, mut records_left) = (batch, records);
@@ -176,7 +176,7 @@ impl<'a> Reporter<'a> {
     ) -> Result<(), Error> {
         for ((record, query), hits) in block.records.iter().zip(&block.prepared).zip(hits) {
             let result = QueryResult { hits, ..reports::empty_result(record, query) };
-            visitor(name_hits(&self.setup, &result, record, self.target)?)?;
+            visitor(name_hits(&self.setup, &result, record, self.subjects)?)?;
         }
         Ok(())
     }
@@ -227,7 +227,7 @@ impl<'a> Reporter<'a> {
         let failed = |error: ReportError| report_failure(&error);
         let batch = std::slice::from_ref(result);
         let mut bytes = Vec::new();
-        pieces::batch_header(&self.setup, self.target, batch, &mut bytes).map_err(failed)?;
+        pieces::batch_header(&self.setup, self.subjects, batch, &mut bytes).map_err(failed)?;
         bytes.extend(self.format_query(result).map_err(failed)?.bytes);
         pieces::batch_footer(&self.setup, batch, &mut bytes);
         Ok(bytes)
@@ -239,7 +239,7 @@ impl<'a> Reporter<'a> {
         results: &[QueryResult],
         warning: Option<&[u8]>,
     ) -> Result<Vec<u8>, Error> {
-        reports::format_pattern(&self.setup, results, self.target, warning)
+        reports::format_pattern(&self.setup, results, self.subjects, warning)
             .map_err(|error| report_failure(&error))
     }
 
@@ -264,12 +264,12 @@ impl<'a> Reporter<'a> {
     fn format_query(&self, result: &QueryResult) -> Result<QueryReport, ReportError> {
         let mut report = QueryReport::default();
         let model::Format::Sam(options) = &self.setup.output.format else {
-            pieces::format_query(&self.setup, result, self.target, &mut report.bytes)?;
+            pieces::format_query(&self.setup, result, self.subjects, &mut report.bytes)?;
             return Ok(report);
         };
-        let subjects = result.hits.iter();
-        let records = subjects
-            .map(|hit| sam::subject_records(&self.setup, options, result, self.target, hit));
+        let hits = result.hits.iter();
+        let records =
+            hits.map(|hit| sam::subject_records(&self.setup, options, result, self.subjects, hit));
         let mut records: Vec<SamRecord> = records.collect::<Result<Vec<_>, _>>()?.concat();
         sam::sort_records(options, &mut records, |record| &record.key);
         records.iter().for_each(|record| record.write(&mut report.bytes));

@@ -17,11 +17,11 @@ use crate::subjects::SubjectDatabase;
 /// A damaged database.
 pub fn count_occurrences(
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
     oids: Range<u32>,
 ) -> Result<u64, Error> {
     let Some(pattern) = plan.params.pattern() else { return Ok(0) };
-    let database = &target.searched;
+    let database = &subjects.searched;
     let ranges = RANGES_PER_THREAD * rayon::current_num_threads();
     let ranges = database.partitions_within(oids, ranges);
     let count = |range: Range<u32>| {

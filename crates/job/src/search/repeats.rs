@@ -17,7 +17,7 @@ use crate::trace::Recorder;
 /// An opened database of repeats, and the search in it.
 pub struct Repeats {
     plan: Plan,
-    target: SubjectDatabase,
+    subjects: SubjectDatabase,
     engine: Search,
 }
 
@@ -44,14 +44,14 @@ impl Repeats {
             report: Report { columns: String::new(), ..plan.report.clone() },
             ..plan.clone()
         };
-        let target = SubjectDatabase::open(&plan, &SilentAudience)?;
-        let engine = plan.engine(target.totals);
-        Ok(Some(Self { plan, target, engine }))
+        let subjects = SubjectDatabase::open(&plan, &SilentAudience)?;
+        let engine = plan.engine(subjects.totals);
+        Ok(Some(Self { plan, subjects, engine }))
     }
 
     /// Returns the database of repeats.
-    pub fn target(&self) -> &SubjectDatabase {
-        &self.target
+    pub fn subjects(&self) -> &SubjectDatabase {
+        &self.subjects
     }
 
     /// Prepares the search for repeats.
@@ -59,9 +59,9 @@ impl Repeats {
     /// # Errors
     /// A database that cannot be loaded.
     pub fn finder(&self) -> Result<RepeatFinder<'_>, Error> {
-        let Self { plan, target, engine } = self;
+        let Self { plan, subjects, engine } = self;
         let search =
-            TwoPhaseSearch::new(target, engine, plan, &SilentAudience, Recorder::default())?;
+            TwoPhaseSearch::new(subjects, engine, plan, &SilentAudience, Recorder::default())?;
         Ok(RepeatFinder { engine, search })
     }
 }

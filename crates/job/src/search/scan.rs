@@ -30,7 +30,7 @@ const SUBJECTS_PER_STEP: u64 = 128;
 
 /// Searches a part of the database. `supply` brings that part into memory.
 pub struct DatabaseScan<'a> {
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
     supply: PartitionSupply,
     /// Whether the supply keeps the bytes, so that every search gets the same.
     is_stable: bool,
@@ -48,7 +48,7 @@ pub struct DatabaseScan<'a> {
 
 /// Subjects in a range of the database that was loaded into memory.
 struct LoadedSubjects<'a> {
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
     partition: &'a LoadedPartition,
 }
 
@@ -70,11 +70,11 @@ impl Subjects for LoadedSubjects<'_> {
     }
 
     fn drops_ungapped_hsps(&self, oid: u32) -> bool {
-        self.target.has_visibility(oid, HitVisibility::Excluded)
+        self.subjects.has_visibility(oid, HitVisibility::Excluded)
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
-        self.target.masks_of(oid)
+        self.subjects.masks_of(oid)
     }
 }
 
@@ -109,11 +109,11 @@ impl Subjects for OpenedSubjects<'_> {
 impl<'a> DatabaseScan<'a> {
     /// Creates a scan of the part of the database that `supply` loads. `is_stable` says that every
     /// search gets the same bytes.
-    pub fn new(target: &'a SubjectDatabase, supply: PartitionSupply, is_stable: bool) -> Self {
+    pub fn new(subjects: &'a SubjectDatabase, supply: PartitionSupply, is_stable: bool) -> Self {
         let (audience, halt, waiting) = (None, Halt::default(), Duration::ZERO);
         let scratches = Mutex::default();
         DatabaseScan {
-            target,
+            subjects,
             supply,
             is_stable,
             halt,
@@ -153,7 +153,7 @@ impl<'a> DatabaseScan<'a> {
         let units = self.supply.units();
         let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(()) };
         let oids = first.partition.oids.start..last.partition.oids.end;
-        self.target.searched.check_unchanged(&oids)
+        self.subjects.searched.check_unchanged(&oids)
     }
 
     /// Returns whether the search is still wanted and its data are valid.
@@ -176,8 +176,8 @@ impl<'a> DatabaseScan<'a> {
     pub fn division(&self) -> GroupDivision {
         let threads = rayon::current_num_threads();
         match usize::try_from(self.subject_count()) {
-            Ok(subjects) if self.is_stable && subjects < threads => {
-                GroupDivision::ForThreads { threads, groups_to_exceed: subjects }
+            Ok(count) if self.is_stable && count < threads => {
+                GroupDivision::ForThreads { threads, groups_to_exceed: count }
             }
             _ => GroupDivision::Few,
         }
@@ -306,7 +306,7 @@ impl<'a> DatabaseScan<'a> {
         let ranges = RANGES_PER_THREAD * rayon::current_num_threads();
         let search = |scratch: &mut SearchScratch, part: &[u32]| {
             let lists =
-                searcher.search(&OpenedSubjects(self.target), part.iter().copied(), scratch);
+                searcher.search(&OpenedSubjects(self.subjects), part.iter().copied(), scratch);
             self.step(part.len() as u64);
             lists
         };
@@ -324,8 +324,8 @@ impl<'a> DatabaseScan<'a> {
         if !self.is_validated {
             work.partition.validate_range(&work.range)?;
         }
-        let subjects = LoadedSubjects { target: self.target, partition: &work.partition };
-        let included = self.target.searched.included_oids_in(work.range.clone());
+        let loaded = LoadedSubjects { subjects: self.subjects, partition: &work.partition };
+        let included = self.subjects.searched.included_oids_in(work.range.clone());
         let (mut reported, mut seen) = (0, 0);
         let can_continue = |_: &u32| self.can_continue();
         let wanted = included.into_iter().flatten().take_while(can_continue).inspect(|_| {
@@ -335,7 +335,7 @@ impl<'a> DatabaseScan<'a> {
                 reported = seen;
             }
         });
-        let lists = searcher.search(&subjects, wanted, scratch);
+        let lists = searcher.search(&loaded, wanted, scratch);
         self.step(work.range.len() as u64 - reported);
         Ok(lists)
     }
@@ -346,7 +346,7 @@ impl<'a> DatabaseScan<'a> {
     /// # Errors
     /// A file with other residues than those in memory.
     pub fn check_files(&self, oids: impl Iterator<Item = u32>) -> Result<(), Error> {
-        let database = &self.target.searched;
+        let database = &self.subjects.searched;
         for oid in oids {
             let (loaded, held) =
                 (self.supply.kept_stored_bytes_of(oid), database.stored_bytes_of(oid));
@@ -377,7 +377,7 @@ impl<'a> DatabaseScan<'a> {
                     let scratch = scratch.0.get_or_insert_with(|| aligner.scratch());
                     let mut candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
                     candidate.is_reported =
-                        !self.target.has_visibility(hit.oid, HitVisibility::Unreported);
+                        !self.subjects.has_visibility(hit.oid, HitVisibility::Unreported);
                     self.step(1);
                     candidate
                 },
@@ -388,7 +388,7 @@ impl<'a> DatabaseScan<'a> {
     /// Returns the letters of a chosen subject: from memory if the supply has kept them, otherwise
     /// from the files.
     fn letters(&self, oid: u32) -> MaskedLetters<'_> {
-        let searched = &self.target.searched;
+        let searched = &self.subjects.searched;
         let stored = if searched.kind() == SequenceKind::Nucleotide {
             let kept = self.supply.kept_bases_of(oid);
             StoredSequence::Bases(kept.or_else(|| searched.bases_of(oid).ok()).unwrap_or_default())
@@ -396,7 +396,7 @@ impl<'a> DatabaseScan<'a> {
             let kept = self.supply.kept_residues_of(oid);
             StoredSequence::Residues(kept.unwrap_or_else(|| searched.residues_of(oid)))
         };
-        MaskedLetters { stored, masks: self.target.masks_of(oid) }
+        MaskedLetters { stored, masks: self.subjects.masks_of(oid) }
     }
 }
 

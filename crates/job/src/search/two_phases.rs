@@ -46,7 +46,7 @@ pub struct PhaseTimes {
 
 /// A search in a database, with all data that are the same for all blocks of queries.
 pub struct TwoPhaseSearch<'a> {
-    target: &'a SubjectDatabase,
+    subjects: &'a SubjectDatabase,
     engine: &'a Search,
     /// How the database comes into memory.
     pub choice: LoaderChoice,
@@ -73,13 +73,13 @@ impl<'a> TwoPhaseSearch<'a> {
     /// # Errors
     /// A database with a damaged index, or one that cannot be loaded as the plan says.
     pub fn new(
-        target: &'a SubjectDatabase,
+        subjects: &'a SubjectDatabase,
         engine: &'a Search,
         plan: &Plan,
         audience: &'a dyn Audience,
         recorder: Recorder,
     ) -> Result<Self, DbError> {
-        let database = &target.searched;
+        let database = &subjects.searched;
         let by_size = (database.residue_count() / RANGE_RESIDUES) as usize;
         let least = plan.threads.count * RANGES_PER_THREAD;
         let default = by_size.clamp(least, MAX_RANGES.max(least));
@@ -88,10 +88,10 @@ impl<'a> TwoPhaseSearch<'a> {
         let ranges = plan.partitions.map_or(default, |wished| wished.min(most));
         let choice = load::choose_loader(database, LoadPurpose::Search, plan.load)?;
         Ok(TwoPhaseSearch {
-            target,
+            subjects,
             engine,
             scan: DatabaseScan::new(
-                target,
+                subjects,
                 choice.supply(database, ranges)?,
                 choice.streaming_bytes.is_none(),
             )
@@ -192,7 +192,7 @@ impl<'a> TwoPhaseSearch<'a> {
         );
         let oids: BTreeSet<u32> = shown.iter().flat_map(|shown| &shown.oids).copied().collect();
         self.audience.begin_stage(Stage::Search, (oids.len() * searchers.groups.len()) as u64);
-        self.target.searched.announce_sequences(oids.iter().copied().collect::<BTreeSet<_>>());
+        self.subjects.searched.announce_sequences(oids.iter().copied().collect::<BTreeSet<_>>());
         let oids: Vec<u32> = oids.into_iter().collect();
         let mut chosen = merger.select_for_traceback(self.scan.search_subjects(
             &merger,
@@ -226,7 +226,7 @@ impl<'a> TwoPhaseSearch<'a> {
             // The database was not in memory, or does not stay there. So its pages may be missing
             // for the traceback, too.
             let hits = chosen.iter().flatten().map(|hit| hit.oid);
-            self.target.searched.announce_sequences(hits.collect::<BTreeSet<_>>());
+            self.subjects.searched.announce_sequences(hits.collect::<BTreeSet<_>>());
         }
         Ok(chosen)
     }
@@ -236,7 +236,7 @@ impl<'a> TwoPhaseSearch<'a> {
         let mut known: BTreeMap<u32, HitVisibility> = BTreeMap::new();
         for hit in chosen.iter().flatten() {
             if let Entry::Vacant(unknown) = known.entry(hit.oid) {
-                unknown.insert(self.target.visibility(hit.oid)?);
+                unknown.insert(self.subjects.visibility(hit.oid)?);
             }
         }
         for hits in chosen {

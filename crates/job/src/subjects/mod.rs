@@ -95,13 +95,13 @@ impl SubjectDatabase {
     /// Opens the subjects of a plan. Warnings go to the audience.
     pub fn open(plan: &Plan, audience: &dyn Audience) -> Result<SubjectDatabase, Error> {
         let recorder = WarningRecorder::new(audience);
-        let target = match &plan.subjects {
+        let database = match &plan.subjects {
             Subjects::Database(names) => open_database(names, plan, &recorder)?,
             Subjects::Fasta { source, name, range } => {
                 open_fasta(source, name, range.as_ref(), plan, &recorder)?
             }
         };
-        target.complete(plan, recorder, audience)
+        database.complete(plan, recorder, audience)
     }
 
     /// Holds the subjects that an archive stores.
@@ -119,8 +119,8 @@ impl SubjectDatabase {
             FastaSubject { record, defline: Vec::new(), lower_case: Vec::new() }
         };
         let subjects = stored.iter().map(subject).collect();
-        let target = hold_subjects(subjects, "", None, plan)?;
-        target.complete(plan, WarningRecorder::new(audience), audience)
+        let database = hold_subjects(subjects, "", None, plan)?;
+        database.complete(plan, WarningRecorder::new(audience), audience)
     }
 
     /// Makes subjects without masks, restriction and names of taxa. `shortest` is the length of the

@@ -55,8 +55,8 @@ impl<'a> BlockEncoder<'a> {
     /// the threads of the search.
     pub fn new(job: &'a RankJob<'a>, capacity: SearchCapacity, recorder: Recorder) -> Option<Self> {
         let metadata = job.plan.metadata.as_ref()?;
-        let chooser = EncodingChooser::new(metadata, capacity, job.target);
-        let encoder = MetadataEncoder::new(job.plan, &job.engine, job.target);
+        let chooser = EncodingChooser::new(metadata, capacity, job.subjects);
+        let encoder = MetadataEncoder::new(job.plan, &job.engine, job.subjects);
         let (last, phases) = (Instant::now(), PhaseTimes::default());
         Some(BlockEncoder { job, encoder, chooser, last, phases, recorder })
     }
@@ -76,7 +76,7 @@ impl<'a> BlockEncoder<'a> {
         // If batches depend on hits, a block may begin and end within a batch.
         let cut = job.verifies_blocks();
         let batches = reported_batches(&queries.batches, reported);
-        let batching = BatchSizer::new(job.plan.batch_size, job.target.letters());
+        let batching = BatchSizer::new(job.plan.batch_size, job.subjects.letters());
         let searched = SearchedBlock {
             records: &queries.records[..reported],
             prepared: &queries.prepared[..reported],
@@ -162,7 +162,7 @@ fn report(
     }
     let format = |query| {
         let mut bytes = Vec::new();
-        pieces::format_query(&job.report, &result(query), job.target, &mut bytes)
+        pieces::format_query(&job.report, &result(query), job.subjects, &mut bytes)
             .map_err(|error| report_failure(&error))?;
         Ok(bytes)
     };

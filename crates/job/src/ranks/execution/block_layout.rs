@@ -121,7 +121,7 @@ impl BlockLayout {
             let batch = &mut results[range];
             reports::mark_earlier_hits(batch);
             let start = layout.length();
-            pieces::batch_header(&job.report, job.target, batch, &mut layout.piece)
+            pieces::batch_header(&job.report, job.subjects, batch, &mut layout.piece)
                 .map_err(|error| report_failure(&error))?;
             for (query, result) in (first..).zip(&*batch) {
                 let start = if query == first { start } else { layout.length() };

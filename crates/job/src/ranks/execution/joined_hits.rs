@@ -25,9 +25,9 @@ impl JoinedHits {
     /// # Errors
     /// Definition lines that cannot be read.
     pub fn new(job: &RankJob, hits: Vec<Vec<SubjectHit>>) -> Result<JoinedHits, Error> {
-        let hits = match joins_hits(&job.report, job.target) {
+        let hits = match joins_hits(&job.report, job.subjects) {
             true => {
-                let join = |hits: &Vec<SubjectHit>| join_hits(&job.report, job.target, hits);
+                let join = |hits: &Vec<SubjectHit>| join_hits(&job.report, job.subjects, hits);
                 hits.iter().map(join).collect::<Result<_, _>>().map_err(|e| report_failure(&e))?
             }
             false => hits,

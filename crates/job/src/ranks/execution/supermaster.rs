@@ -263,8 +263,8 @@ impl<'a> SearchSupermaster<'a> {
             // The I/O site makes the report, and prints the warnings.
             return;
         }
-        let RankJob { report, target, audience, .. } = self.job;
-        let misses = lacks_taxonomy(report, target);
+        let RankJob { report, subjects, audience, .. } = self.job;
+        let misses = lacks_taxonomy(report, subjects);
         warnings.iter().for_each(|warning| warning.print(report, misses, &**audience));
     }
 
@@ -314,8 +314,9 @@ impl<'a> SearchSupermaster<'a> {
         };
         let mut bytes = Vec::new();
         if failure.is_none() {
-            let RankJob { report, target, .. } = self.job;
-            if self.job.formats_report() && lacks_taxonomy(report, target) && warns_at_end(report) {
+            let RankJob { report, subjects, .. } = self.job;
+            if self.job.formats_report() && lacks_taxonomy(report, subjects) && warns_at_end(report)
+            {
                 self.job.audience.warn_from_rank(NO_TAXONOMY.as_bytes());
             }
             let count = match &self.queries {

@@ -207,7 +207,7 @@ impl<'a> SearchWorker<'a> {
             let aligner = engine.aligner(prepared, grouping, number as usize);
             let mut aligned = Vec::with_capacity(wanted.len());
             for wanted in wanted {
-                let visibility = self.job.target.visibility(wanted.hit.oid)?;
+                let visibility = self.job.subjects.visibility(wanted.hit.oid)?;
                 aligned.push(visibility != HitVisibility::Excluded);
             }
             let hits: Vec<_> = wanted
@@ -391,16 +391,16 @@ struct ShownSubject<'a> {
 impl ShownSubject<'_> {
     /// Returns the alignments, each with the letters of the subject in it.
     fn aligned_letters(self) -> Result<AlignedLetters, Error> {
-        let (target, SubjectHit { oid, alignments, .. }) = (self.job.target, self.hit);
+        let (subjects, SubjectHit { oid, alignments, .. }) = (self.job.subjects, self.hit);
         let row = |alignment: Alignment| {
-            let letters = subject_letters(target, oid, &alignment)?.into_owned();
+            let letters = subject_letters(subjects, oid, &alignment)?.into_owned();
             Ok((alignment, letters))
         };
         alignments.into_iter().map(row).collect()
     }
 
     fn describe(&self) -> Result<DescriptionRow, Error> {
-        pieces::description_row(&self.job.report, &self.result, self.job.target, &self.hit)
+        pieces::description_row(&self.job.report, &self.result, self.job.subjects, &self.hit)
             .map_err(|error| report_failure(&error))
     }
 
@@ -409,7 +409,7 @@ impl ShownSubject<'_> {
         let made = match &job.report.output.format {
             Format::Sam(options) => {
                 let (setup, query, hit) = (&job.report, &self.result, &self.hit);
-                sam::subject_records(setup, options, query, job.target, hit)
+                sam::subject_records(setup, options, query, job.subjects, hit)
                     .map(FormattedSubject::Lines)
             }
             _ => self.format_piece(rank).map(FormattedSubject::Piece),
@@ -418,9 +418,9 @@ impl ShownSubject<'_> {
     }
 
     fn format_piece(&self, rank: u32) -> Result<Vec<u8>, ReportError> {
-        let (setup, target, rank) = (&self.job.report, self.job.target, rank as usize);
+        let (setup, subjects, rank) = (&self.job.report, self.job.subjects, rank as usize);
         let mut bytes = Vec::with_capacity(USUAL_PIECE);
-        pieces::subject_block(setup, &self.result, target, &self.hit, rank, &mut bytes)?;
+        pieces::subject_block(setup, &self.result, subjects, &self.hit, rank, &mut bytes)?;
         // The piece may be stored for long, so it must not take more memory than its bytes.
         bytes.shrink_to_fit();
         Ok(bytes)

@@ -62,14 +62,14 @@ impl RankComparison<'_> {
     ///
     /// # Errors
     /// The ranks differ. The error is silent on all ranks but one.
-    pub fn agree_on_database(&self, plan: &Plan, target: &SubjectDatabase) -> Result<(), Error> {
+    pub fn agree_on_database(&self, plan: &Plan, subjects: &SubjectDatabase) -> Result<(), Error> {
         let database =
-            job_properties::database_properties(plan, target, &VolumeFingerprints::default());
+            job_properties::database_properties(plan, subjects, &VolumeFingerprints::default());
         let options =
-            database.and_then(|database| Ok((database, inputs::digest_taxonomy_files(target)?)));
+            database.and_then(|database| Ok((database, inputs::digest_taxonomy_files(subjects)?)));
         let (database, options) = self.processes.require_all(options)?;
         let own = JobProperties { database, options, ..JobProperties::default() };
-        let place = target.searched.volume_paths().next();
+        let place = subjects.searched.volume_paths().next();
         let place = place.map(|path| path.display().to_string()).unwrap_or_default();
         self.require_equal_properties(&own, &place, Error::database)
     }
@@ -83,20 +83,20 @@ impl RankComparison<'_> {
     pub fn agree_on_fingerprint(
         &self,
         plan: &Plan,
-        target: &SubjectDatabase,
+        subjects: &SubjectDatabase,
         cut: &DatabaseCut,
     ) -> Result<VolumeFingerprints, Error> {
-        let views = self.file_views(target)?;
+        let views = self.file_views(subjects)?;
         let is_shared = views.iter().all(|&view| view == 0);
-        if !target.is_on_disk()
-            || is_shared && !database_fingerprint::is_fingerprint_wanted(plan, target)
+        if !subjects.is_on_disk()
+            || is_shared && !database_fingerprint::is_fingerprint_wanted(plan, subjects)
         {
             return Ok(VolumeFingerprints::default());
         }
         let wanted = parts_to_read(&cut.topology, &views, self.processes.world.rank());
         let own = self
             .processes
-            .require_all(database_fingerprint::read_sums(plan, target, cut, wanted))?;
+            .require_all(database_fingerprint::read_sums(plan, subjects, cut, wanted))?;
         let mut lengths = Digest::default();
         lengths.add(&cut.partitions);
         let own = postcard::to_allocvec(&(lengths.finish(), own)).map_err(Error::engine)?;
@@ -106,7 +106,7 @@ impl RankComparison<'_> {
         let (lengths, sums): (Vec<u128>, Vec<FingerprintSums>) =
             all.map_err(Error::engine)?.into_iter().unzip();
         if let Some(pair) = find_differing_ranks(lengths) {
-            let place = String::from_utf8_lossy(&target.summary.label);
+            let place = String::from_utf8_lossy(&subjects.summary.label);
             self.refuse_database(pair, &place, "other lengths of sequences")?;
         }
         if let Some((pair, item)) = find_differing_sum(&sums, &views) {
@@ -117,7 +117,7 @@ impl RankComparison<'_> {
             };
             // Messages number sequences from 1.
             let what = format!("other {side} among sequences {} to {}", oids.start + 1, oids.end);
-            let place = file_name(target, item.volume, item.sequence_file.file());
+            let place = file_name(subjects, item.volume, item.sequence_file.file());
             self.refuse_database(pair, &place, &what)?;
         }
         Ok(VolumeFingerprints::from_sums(&sums.into_iter().flatten().collect()))
@@ -195,13 +195,13 @@ impl RankComparison<'_> {
     }
 
     /// Returns the number of each rank's view. Ranks with the same view open the same files.
-    fn file_views(&self, target: &SubjectDatabase) -> Result<Vec<u32>, Error> {
+    fn file_views(&self, subjects: &SubjectDatabase) -> Result<Vec<u32>, Error> {
         let mut seen = Digest::default();
         // Hosts may give different device numbers to the same network file system.
-        let remote = layout::is_remote(&target.searched);
+        let remote = layout::is_remote(&subjects.searched);
         seen.add(&(!remote).then(|| self.processes.world.host()));
         // Compares the opened files, not the paths: somebody may replace the database meanwhile.
-        for data in target.searched.file_metadata() {
+        for data in subjects.searched.file_metadata() {
             let times = (data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec());
             seen.add(&((!remote).then(|| data.dev()), data.ino(), data.size(), times));
         }
@@ -232,8 +232,8 @@ fn describe_difference(Difference { what, old_value, new_value }: &Difference) -
     format!("{what} is {} instead of {}", value(new_value), value(old_value))
 }
 
-fn file_name(target: &SubjectDatabase, volume: usize, file: VolumeFile) -> String {
-    let path = target.searched.volume_file(volume, file);
+fn file_name(subjects: &SubjectDatabase, volume: usize, file: VolumeFile) -> String {
+    let path = subjects.searched.volume_file(volume, file);
     path.map(|path| path.display().to_string()).unwrap_or_default()
 }
 

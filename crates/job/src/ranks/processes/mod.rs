@@ -92,21 +92,22 @@ fn search(
     let host = world.comm().split_by_host().map_err(mpi_failure)?;
     let threads = plan.threads.beside_processes(count_ranks_sharing_cpus(&host)?);
     let plan = &plan.with_threads(threads);
-    let target = processes.require_all(SubjectDatabase::open(plan, &**audience))?;
-    ranks.agree_on_database(plan, &target)?;
-    let layout = agree_on_layout(processes, &host, plan, &target)?;
+    let subjects = processes.require_all(SubjectDatabase::open(plan, &**audience))?;
+    ranks.agree_on_database(plan, &subjects)?;
+    let layout = agree_on_layout(processes, &host, plan, &subjects)?;
     if plan.fleet.dry_run {
         let is_first = world.rank() == 0;
         if let (true, Some(io_channel)) = (is_first, &io_channel) {
             io_channel.search_endpoint()?.send_nothing()?;
         }
-        let printed = if is_first { layout::print_layout(&layout, plan, &target) } else { Ok(()) };
+        let printed =
+            if is_first { layout::print_layout(&layout, plan, &subjects) } else { Ok(()) };
         processes.require_all(printed)?;
         return site_connection.map_or(Ok(()), SiteConnection::close);
     }
-    let choice = processes.require_all(layout::choose_loader(plan, &target, &layout))?;
-    let cut = DatabaseCut::new(&target, &layout);
-    let fingerprint = ranks.agree_on_fingerprint(plan, &target, &cut)?;
+    let choice = processes.require_all(layout::choose_loader(plan, &subjects, &layout))?;
+    let cut = DatabaseCut::new(&subjects, &layout);
+    let fingerprint = ranks.agree_on_fingerprint(plan, &subjects, &cut)?;
     processes.require_all(check_mapped_files().map_err(Error::from))?;
     let is_first = world.rank() == 0;
     let early_end = drain.as_ref().map(DrainSignals::early_end);
@@ -114,7 +115,7 @@ fn search(
     let open = || {
         JobIo::open(
             plan,
-            &target,
+            &subjects,
             &fingerprint,
             &layout,
             io_channel.as_ref(),
@@ -140,8 +141,8 @@ fn search(
     let observer = stream.clone();
     let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream };
     let DatabaseCut { partitions, topology } = cut;
-    let occurrences = count_all_occurrences(processes, plan, &target)?;
-    let mut job = RankJob::new(plan, &target, audience, partitions, occurrences);
+    let occurrences = count_all_occurrences(processes, plan, &subjects)?;
+    let mut job = RankJob::new(plan, &subjects, audience, partitions, occurrences);
     job.stream = observer;
     let mut job_context = JobContext::new(job, topology, &layout, choice, path, checkpoint_state);
     job_context.hosts = hosts.clone();
@@ -187,7 +188,7 @@ fn search(
     // Launchers end all ranks if one rank ends with an error. So no rank ends before all ranks have
     // come to this point.
     let all_closed = closed.and_then(|()| {
-        warn_of_odd_headers(processes, &target)?;
+        warn_of_odd_headers(processes, &subjects)?;
         write_account(world, &job_context, own, start)?;
         mpi.close()
     });
@@ -242,8 +243,8 @@ fn write_account(
 
 /// Sends the unprintable definition lines that ranks found to the first rank, which warns of one
 /// for each volume. Collective over all ranks.
-fn warn_of_odd_headers(processes: &JobProcesses, target: &SubjectDatabase) -> Result<(), Error> {
-    let own = postcard::to_allocvec(&target.odd_headers()).map_err(Error::engine)?;
+fn warn_of_odd_headers(processes: &JobProcesses, subjects: &SubjectDatabase) -> Result<(), Error> {
+    let own = postcard::to_allocvec(&subjects.odd_headers()).map_err(Error::engine)?;
     let all = processes.world.comm().gather_all(&own).map_err(mpi_failure)?;
     let all: Result<Vec<Vec<UnprintableHeader>>, _> =
         all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
@@ -259,14 +260,14 @@ fn warn_of_odd_headers(processes: &JobProcesses, target: &SubjectDatabase) -> Re
 fn count_all_occurrences(
     processes: &JobProcesses,
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
 ) -> Result<u64, Error> {
     if plan.params.pattern().is_none() {
         return Ok(0);
     }
     let JobProcesses { world, .. } = processes;
-    let own = target.searched.partitions(world.size()).into_iter().nth(world.rank());
-    let own = own.map_or(Ok(0), |oids| count_occurrences(plan, target, oids));
+    let own = subjects.searched.partitions(world.size()).into_iter().nth(world.rank());
+    let own = own.map_or(Ok(0), |oids| count_occurrences(plan, subjects, oids));
     let own = processes.require_all(own)?.to_ne_bytes();
     let all = world.comm().gather_all(&own).map_err(mpi_failure)?;
     let count = |bytes: &Vec<u8>| bytes.as_slice().try_into().map(u64::from_ne_bytes);
@@ -288,11 +289,11 @@ fn agree_on_layout(
     processes: &JobProcesses,
     host: &Comm,
     plan: &Plan,
-    target: &SubjectDatabase,
+    subjects: &SubjectDatabase,
 ) -> Result<Layout, Error> {
     let world = &processes.world;
     let is_first_on_host = host.rank() == 0;
-    let remote = layout::is_remote(&target.searched);
+    let remote = layout::is_remote(&subjects.searched);
     let own =
         (host.size() as u32, is_first_on_host, layout::memory_per_rank(host.size() as u32), remote);
     let own = postcard::to_allocvec(&own).map_err(Error::engine)?;
@@ -314,7 +315,7 @@ fn agree_on_layout(
     }
     // All ranks have the same figures, but perhaps not all can read the query file.
     let layout = match world.rank() {
-        0 => layout::plan_layout(plan, target, ranks).map(Some),
+        0 => layout::plan_layout(plan, subjects, ranks).map(Some),
         _ => Ok(None),
     };
     let layout = processes.require_all(layout)?.map(|layout| postcard::to_allocvec(&layout));

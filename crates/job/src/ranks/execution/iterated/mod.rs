@@ -159,7 +159,7 @@ impl<'a> IteratedMaster<'a> {
                 BlockResults::report(&parts).map_err(memory_error)?
             }
             false => {
-                encode_iterations(&self.rules, self.job.target, before, iterated.take_results())?
+                encode_iterations(&self.rules, self.job.subjects, before, iterated.take_results())?
             }
         };
         let reported = iterated.reported();

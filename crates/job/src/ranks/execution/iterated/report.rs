@@ -144,7 +144,7 @@ fn pattern_report(
     results: &[QueryResult],
     warning: Option<&[u8]>,
 ) -> Result<SearchReport, Error> {
-    let head = reports::format_pattern(&job.report, results, job.target, warning)
+    let head = reports::format_pattern(&job.report, results, job.subjects, warning)
         .map_err(|error| report_failure(&error))?;
     Ok(SearchReport { head, subjects: Vec::new(), tail: Vec::new() })
 }
@@ -157,13 +157,13 @@ fn part_report(
     let bad = |error| report_failure(&error);
     let (mut head, mut tail) = (Vec::new(), Vec::new());
     let batch = std::slice::from_ref(result);
-    pieces::batch_header(&job.report, job.target, batch, &mut head).map_err(bad)?;
+    pieces::batch_header(&job.report, job.subjects, batch, &mut head).map_err(bad)?;
     let (order, rows, subjects) = match printed {
         Some(PrintedSubjects { order, rows, subjects }) => (order, rows, subjects),
         None => {
             let (order, rows) =
-                pieces::arrange_subjects(&job.report, result, job.target).map_err(bad)?;
-            pieces::subject_blocks(&job.report, result, job.target, &order, &mut tail)
+                pieces::arrange_subjects(&job.report, result, job.subjects).map_err(bad)?;
+            pieces::subject_blocks(&job.report, result, job.subjects, &order, &mut tail)
                 .map_err(bad)?;
             (order, rows, Vec::new())
         }

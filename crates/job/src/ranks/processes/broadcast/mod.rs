@@ -36,7 +36,7 @@ pub fn load(
 ) -> Result<HashMap<PartitionId, MemoryLoader>, Error> {
     let (start, processes) = (Instant::now(), broadcast_context.processes);
     let world = &processes.world;
-    let database = &job_context.job.target.searched;
+    let database = &job_context.job.subjects.searched;
     let partitions = processes.require_all(list_partitions(job_context))?;
     let sizes: Vec<u64> = partitions.iter().map(Partition::byte_count).collect();
     agree_on_sizes(processes, &sizes)?;
@@ -77,7 +77,7 @@ pub fn load(
 
 /// Returns all partitions, with their ranges in the files.
 fn list_partitions(job_context: &JobContext) -> Result<Vec<Partition>, Error> {
-    let database = &job_context.job.target.searched;
+    let database = &job_context.job.subjects.searched;
     // There is a partition even if nothing of the database is included.
     let all = (0..job_context.topology.partitions).map(|id| job_context.job.oids(PartitionId(id)));
     let all: Result<_, _> =
