@@ -3,9 +3,10 @@
 
 use super::pairs::OutwardSequences;
 use super::rows::{
-    Chunk, ContinuingDiagonals, LANES, Narrow, PAD, Path, Row, RowKernel, ZERO, chunk_of, first_of,
+    Chunk, ContinuingDiagonals, GreedyState, LANES, NarrowRow, PAD, Row, RowKernel, ZERO, chunk_of,
+    first_of,
 };
-use super::rules::{Next, Rules};
+use super::rules::{RowStart, Rules};
 use super::{BestEnd, NOWHERE, Run, Scoring, push};
 use crate::hits::{Edit, EditOp};
 
@@ -58,20 +59,24 @@ impl Rows {
         if run == sequences.query.length || self.met_subject_end {
             return found;
         }
-        let continuing =
-            ContinuingDiagonals { low: -1, high: 1, query_end: false, subject_end: false };
-        let mut path = Path { continuing, before: 2 * run, longest, found };
+        let continuing = ContinuingDiagonals {
+            low: -1,
+            high: 1,
+            reached_query_end: false,
+            reached_subject_end: false,
+        };
+        let mut state = GreedyState { continuing, previous_extent: 2 * run, longest, found };
         // Most rows are narrow if they need not be kept.
         if !keeps && S::NARROW {
-            let mut row = Narrow { first: -ZERO, cells: self.cells[PAD] };
-            if stepper.narrow(sequences, &rules, &mut self.best, &mut path, &mut row) {
-                return BestEnd { longest: path.longest, ..path.found };
+            let mut row = NarrowRow { first: -ZERO, cells: self.cells[PAD] };
+            if stepper.narrow(sequences, &rules, &mut self.best, &mut state, &mut row) {
+                return BestEnd { longest: state.longest, ..state.found };
             }
-            self.widen(&path.continuing, &row);
+            self.widen(&state.continuing, &row);
         }
-        self.go_on(stepper, sequences, &rules, &mut path, keeps);
-        self.met_subject_end = path.continuing.subject_end;
-        BestEnd { longest: path.longest, ..path.found }
+        self.go_on(stepper, sequences, &rules, &mut state, keeps);
+        self.met_subject_end = state.continuing.reached_subject_end;
+        BestEnd { longest: state.longest, ..state.found }
     }
 
     /// Computes rows until no diagonal continues.
@@ -81,20 +86,21 @@ impl Rows {
         stepper: impl RowKernel,
         sequences: &OutwardSequences<'_, BACK>,
         rules: &Rules,
-        path: &mut Path,
+        state: &mut GreedyState,
         keeps: bool,
     ) {
-        let Path { continuing, before, longest, found } = path;
+        let GreedyState { continuing, previous_extent, longest, found } = state;
         for distance in self.best.len() as i32.. {
             let (best, least) = (self.best[distance as usize - 1], rules.least_extent(&self.best));
             let (low, run) = (continuing.low, (!keeps).then_some(longest.length));
-            let next = Next { distance, low, best, before: *before, least, run };
-            if !continuing.subject_end && rules.is_settled(sequences, &next) {
+            let start =
+                RowStart { distance, low, best, previous_extent: *previous_extent, least, run };
+            if !continuing.reached_subject_end && rules.is_settled(sequences, &start) {
                 break;
             }
             let row = self.next(continuing, least, keeps);
             let furthest = continuing.advance(stepper, sequences, row, longest);
-            *before = furthest.extent;
+            *previous_extent = furthest.extent;
             let score = rules.score(furthest.extent, distance);
             if score >= best {
                 found.replace(distance, furthest);
@@ -110,7 +116,7 @@ impl Rows {
     /// Stores a narrow row in chunks, to continue from it. The row need not begin at the start of a
     /// chunk.
     #[cold]
-    fn widen(&mut self, continuing: &ContinuingDiagonals, row: &Narrow) {
+    fn widen(&mut self, continuing: &ContinuingDiagonals, row: &NarrowRow) {
         let first = chunk_of(continuing.low);
         let chunks = (chunk_of(continuing.high) - first + 1) as usize;
         self.cells.clear();
@@ -154,7 +160,7 @@ impl Rows {
             self.rows[0] = place;
         }
         Row {
-            before: &old[last.at.wrapping_add_signed((first - 1 - last.first) as isize)..]
+            previous_row: &old[last.at.wrapping_add_signed((first - 1 - last.first) as isize)..]
                 [..chunks + 2],
             cells: &mut new[..chunks],
             first: first_of(first),
@@ -176,13 +182,13 @@ impl Rows {
     /// range and beyond are dropped, as in BLAST+.
     #[inline(always)]
     fn close(&mut self, continuing: &mut ContinuingDiagonals) {
-        if !continuing.subject_end && !continuing.query_end {
+        if !continuing.reached_subject_end && !continuing.reached_query_end {
             continuing.low -= 1;
             continuing.high += 1;
             return;
         }
-        continuing.low -= i32::from(!continuing.subject_end);
-        continuing.high += i32::from(!continuing.query_end);
+        continuing.low -= i32::from(!continuing.reached_subject_end);
+        continuing.high += i32::from(!continuing.reached_query_end);
         let Place { at, first, chunks } = self.rows[self.rows.len() - 1];
         for (chunk, cells) in (first..).zip(&mut self.cells[at..at + chunks]) {
             for (diagonal, cell) in (first_of(chunk)..).zip(&mut cells.0) {

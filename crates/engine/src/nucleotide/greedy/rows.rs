@@ -8,7 +8,7 @@ use super::{BestEnd, NOWHERE, Run};
 /// Number of diagonals in a chunk.
 pub(super) const LANES: usize = 16;
 /// Number of chunks of [`NOWHERE`] on each side of a row. A row may have one chunk more on each
-/// side than the row before, and reads one more.
+/// side than the previous row, and reads one more.
 pub(super) const PAD: usize = 2;
 /// Lane of diagonal zero. With it a narrow row needs only one chunk.
 pub(super) const ZERO: i32 = LANES as i32 / 2;
@@ -36,7 +36,7 @@ pub(super) fn first_of(chunk: i32) -> i32 {
 /// The largest extent of a row (query and subject together), and the first diagonal with this
 /// extent. Both are zero if no diagonal continues.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Furthest {
+pub(super) struct FurthestExtent {
     pub extent: i32,
     pub diagonal: i32,
 }
@@ -47,9 +47,9 @@ pub(super) struct ContinuingDiagonals {
     pub low: i32,
     pub high: i32,
     /// Whether a path ever reached the end of the query.
-    pub query_end: bool,
+    pub reached_query_end: bool,
     /// Whether a path ever reached the end of the subject.
-    pub subject_end: bool,
+    pub reached_subject_end: bool,
 }
 
 /// A set of lanes of a chunk, the first in the lowest bit.
@@ -68,7 +68,7 @@ impl ContinuingDiagonals {
         sequences: &OutwardSequences<'_, BACK>,
         row: Row<'_>,
         longest: &mut Run,
-    ) -> Furthest {
+    ) -> FurthestExtent {
         let to = self.high;
         self.low = ContinuingDiagonals::NONE;
         let furthest = stepper.row(sequences, row, self, longest);
@@ -88,7 +88,7 @@ impl ContinuingDiagonals {
         }
         let mut low = goes_on;
         if subject_end != 0 {
-            self.subject_end = true;
+            self.reached_subject_end = true;
             self.low = ContinuingDiagonals::NONE;
             low &= !(Choice::MAX >> subject_end.leading_zeros());
         }
@@ -96,15 +96,15 @@ impl ContinuingDiagonals {
             self.low = first + low.trailing_zeros() as i32;
         }
         let last = goes_on.ilog2();
-        self.query_end |= query_end != 0;
+        self.reached_query_end |= query_end != 0;
         self.high = first + last as i32 - i32::from(query_end >> last & 1 != 0);
     }
 }
 
 /// A row to be computed.
 pub(super) struct Row<'a> {
-    /// The row before, with one more chunk on each side.
-    pub before: &'a [Chunk],
+    /// The previous row, with one more chunk on each side.
+    pub previous_row: &'a [Chunk],
     pub cells: &'a mut [Chunk],
     /// The first diagonal of the first chunk.
     pub first: i32,
@@ -113,17 +113,17 @@ pub(super) struct Row<'a> {
 }
 
 /// State between two rows.
-pub(super) struct Path {
+pub(super) struct GreedyState {
     /// The diagonals that the next row examines.
     pub continuing: ContinuingDiagonals,
-    /// The largest extent of the row before.
-    pub before: i32,
+    /// The largest extent of the previous row.
+    pub previous_extent: i32,
     pub longest: Run,
     pub found: BestEnd,
 }
 
 /// A row of few diagonals.
-pub(super) struct Narrow {
+pub(super) struct NarrowRow {
     /// First diagonal of the row.
     pub first: i32,
     pub cells: Chunk,
@@ -132,7 +132,7 @@ pub(super) struct Narrow {
 impl BestEnd {
     /// Replaces the best end by the furthest end of the row with this distance.
     #[inline(always)]
-    pub fn replace(&mut self, distance: i32, furthest: Furthest) {
+    pub fn replace(&mut self, distance: i32, furthest: FurthestExtent) {
         self.value = distance;
         self.distance = distance;
         self.query = (furthest.extent + furthest.diagonal) / 2;
@@ -153,7 +153,7 @@ pub(super) trait RowKernel: Copy {
         row: Row<'_>,
         continuing: &mut ContinuingDiagonals,
         longest: &mut Run,
-    ) -> Furthest;
+    ) -> FurthestExtent;
 
     /// Computes rows as long as they are narrow and no path comes near an end of a sequence.
     /// Returns true if no diagonal continues; otherwise `row` is the last row.
@@ -162,8 +162,8 @@ pub(super) trait RowKernel: Copy {
         _walk: &OutwardSequences<'_, BACK>,
         _rules: &Rules,
         _best: &mut Vec<i32>,
-        _path: &mut Path,
-        _row: &mut Narrow,
+        _state: &mut GreedyState,
+        _row: &mut NarrowRow,
     ) -> bool {
         false
     }
@@ -181,12 +181,12 @@ impl RowKernel for Portable {
         row: Row<'_>,
         continuing: &mut ContinuingDiagonals,
         longest: &mut Run,
-    ) -> Furthest {
-        let Row { before, cells, mut first, least } = row;
+    ) -> FurthestExtent {
+        let Row { previous_row, cells, mut first, least } = row;
         let (q_len, s_len) = (sequences.query.length, sequences.subject.length);
-        let mut furthest = Furthest::default();
-        for (near, cells) in before.windows(3).zip(cells) {
-            let (subjects, goes_on) = arrivals(near, first, least);
+        let mut furthest = FurthestExtent::default();
+        for (previous, cells) in previous_row.windows(3).zip(cells) {
+            let (subjects, goes_on) = arrivals(previous, first, least);
             let mut out = Chunk::NOWHERE;
             let (mut query_end, mut subject_end) = (0, 0);
             let mut left = goes_on;
@@ -204,7 +204,7 @@ impl RowKernel for Portable {
                 out.0[lane as usize] = subject;
                 let extent = 2 * subject + diagonal;
                 if extent > furthest.extent {
-                    furthest = Furthest { extent, diagonal };
+                    furthest = FurthestExtent { extent, diagonal };
                 }
                 query_end |= Choice::from(query + run == q_len) << lane;
                 subject_end |= Choice::from(subject == s_len) << lane;
@@ -218,18 +218,18 @@ impl RowKernel for Portable {
 }
 
 /// Computes how far each diagonal of a chunk gets with one more difference, and the lanes that
-/// continue. `near` has the same chunk of the row before, between its neighbours.
+/// continue. `previous` has this chunk of the previous row, between its neighbours.
 #[inline(always)]
-fn arrivals(near: &[Chunk], first: i32, least: i32) -> ([i32; LANES], Choice) {
-    let [Chunk(left), Chunk(here), Chunk(right)] = near else { return ([0; LANES], 0) };
+fn arrivals(previous: &[Chunk], first: i32, least: i32) -> ([i32; LANES], Choice) {
+    let [Chunk(left), Chunk(centre), Chunk(right)] = previous else { return ([0; LANES], 0) };
     let mut below = [left[LANES - 1]; LANES];
-    below[1..].copy_from_slice(&here[..LANES - 1]);
+    below[1..].copy_from_slice(&centre[..LANES - 1]);
     let mut above = [right[0]; LANES];
-    above[..LANES - 1].copy_from_slice(&here[1..]);
+    above[..LANES - 1].copy_from_slice(&centre[1..]);
     let mut subjects = [0; LANES];
     let mut choice = 0;
     for lane in 0..LANES {
-        let subject = (above[lane].max(here[lane]) + 1).max(below[lane]);
+        let subject = (above[lane].max(centre[lane]) + 1).max(below[lane]);
         let extent = 2 * subject + first + lane as i32;
         choice |= Choice::from(subject >= 0 && extent >= least) << lane;
         subjects[lane] = subject;

@@ -23,8 +23,8 @@ impl Rules {
     /// Returns the least extent (query and subject together) that is followed in the next row.
     #[inline(always)]
     pub fn least_extent(&self, best: &[i32]) -> i32 {
-        let before = best.len().checked_sub(self.back).map_or(0, |at| best[at]);
-        divide_up(before + self.cost * best.len() as i32 - self.x_drop, self.half)
+        let limit = best.len().checked_sub(self.back).map_or(0, |at| best[at]);
+        divide_up(limit + self.cost * best.len() as i32 - self.x_drop, self.half)
     }
 
     /// Returns the score of a path of this extent with `distance` differences.
@@ -46,30 +46,30 @@ impl Rules {
     pub fn is_settled<const BACK: bool>(
         &self,
         sequences: &OutwardSequences<'_, BACK>,
-        next: &Next,
+        start: &RowStart,
     ) -> bool {
-        let &Next { distance, low, best, before, least, run } = next;
+        let &RowStart { distance, low, best, previous_extent, least, run } = start;
         // The largest extent on any diagonal within the query.
         let within = 2 * sequences.query.length - low;
         let may_be_longer = run.is_some_and(|run| within - least > 2 * run);
         if within * self.half - distance * self.cost >= best || may_be_longer {
             return false;
         }
-        let most = within.max(before + 2);
+        let most = within.max(previous_extent + 2);
         let rows = (most - least).max(0) * self.half / (self.cost - 2 * self.half) + 1;
         (most - low) / 2 + rows < sequences.subject.length
     }
 }
 
 /// State before a row is computed.
-pub(super) struct Next {
+pub(super) struct RowStart {
     pub distance: i32,
     /// Lowest diagonal of the row.
     pub low: i32,
     /// The best score up to now.
     pub best: i32,
-    /// The largest extent of the row before.
-    pub before: i32,
+    /// The largest extent of the previous row.
+    pub previous_extent: i32,
     /// The least extent that is followed.
     pub least: i32,
     /// The length of the longest run up to now, if it is needed.

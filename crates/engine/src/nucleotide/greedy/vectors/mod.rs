@@ -11,7 +11,9 @@ mod runs;
 
 use super::Run;
 use super::pairs::OutwardSequences;
-use super::rows::{Chunk, ContinuingDiagonals, Furthest, LANES, Narrow, Path, Row, RowKernel};
+use super::rows::{
+    Chunk, ContinuingDiagonals, FurthestExtent, GreedyState, LANES, NarrowRow, Row, RowKernel,
+};
 use super::rules::Rules;
 
 /// Number of bases that are compared at once: a word of 32 bits.
@@ -90,7 +92,7 @@ impl<V: Vector> RowKernel for VectorRows<V> {
         row: Row<'_>,
         continuing: &mut ContinuingDiagonals,
         longest: &mut Run,
-    ) -> Furthest {
+    ) -> FurthestExtent {
         row::compute::<V, BACK>(self.0, sequences, row, continuing, longest)
     }
 
@@ -100,10 +102,10 @@ impl<V: Vector> RowKernel for VectorRows<V> {
         sequences: &OutwardSequences<'_, BACK>,
         rules: &Rules,
         best: &mut Vec<i32>,
-        path: &mut Path,
-        row: &mut Narrow,
+        state: &mut GreedyState,
+        row: &mut NarrowRow,
     ) -> bool {
-        narrow::compute::<V, BACK>((self.0, sequences), rules, best, path, row)
+        narrow::compute::<V, BACK>((self.0, sequences), rules, best, state, row)
     }
 }
 

@@ -5,7 +5,9 @@ use super::runs::Runs;
 use super::{AT_ONCE, Vector, lengthen};
 use crate::nucleotide::greedy::NOWHERE;
 use crate::nucleotide::greedy::pairs::OutwardSequences;
-use crate::nucleotide::greedy::rows::{Chunk, ContinuingDiagonals, Furthest, LANES, Narrow, Path};
+use crate::nucleotide::greedy::rows::{
+    Chunk, ContinuingDiagonals, FurthestExtent, GreedyState, LANES, NarrowRow,
+};
 use crate::nucleotide::greedy::rules::Rules;
 
 /// Computes rows as long as they are narrow, as the trait `RowKernel` describes.
@@ -14,14 +16,14 @@ pub(super) fn compute<V: Vector, const BACK: bool>(
     (proof, sequences): (V::Proof, &OutwardSequences<'_, BACK>),
     rules: &Rules,
     best: &mut Vec<i32>,
-    path: &mut Path,
-    row: &mut Narrow,
+    state: &mut GreedyState,
+    row: &mut NarrowRow,
 ) -> bool {
     let splat = |number| V::splat(proof, number);
     let runs = Runs::<V, BACK>::new(proof, sequences);
     let (nowhere, none, one) = (splat(NOWHERE), splat(-1), splat(1));
-    let ContinuingDiagonals { mut low, mut high, .. } = path.continuing;
-    let mut here = V::load(proof, &row.cells);
+    let ContinuingDiagonals { mut low, mut high, .. } = state.continuing;
+    let mut cells = V::load(proof, &row.cells);
     let mut first = row.first;
     let mut diagonals = splat(first).plus(V::numbered(proof));
     let finished = loop {
@@ -32,28 +34,28 @@ pub(super) fn compute<V: Vector, const BACK: bool>(
                 break false;
             }
             let by = low - spare / 2 - first;
-            here = here.moved(by, NOWHERE);
+            cells = cells.moved(by, NOWHERE);
             first += by;
             diagonals = splat(first).plus(V::numbered(proof));
         }
         // A mismatch advances the extent of the furthest path by two.
-        let furthest = path.before + 2 + 2 * AT_ONCE;
+        let furthest = state.previous_extent + 2 + 2 * AT_ONCE;
         if (furthest + high) / 2 >= sequences.query.length
             || (furthest - low) / 2 >= sequences.subject.length
         {
             break false;
         }
         let least = rules.least_extent(best);
-        let over = here.down_from(nowhere).max(here).plus(one);
-        let subject = over.max(here.up_from(nowhere));
+        let over = cells.down_from(nowhere).max(cells).plus(one);
+        let subject = over.max(cells.up_from(nowhere));
         let query = subject.plus(diagonals);
         let extent = subject.plus(query);
         let goes_on = V::both(extent.above(splat(least - 1)), subject.above(none));
         let lanes = V::bits(goes_on);
         let distance = best.len() as i32;
-        let before = best[best.len() - 1];
+        let best_score = best[best.len() - 1];
         if lanes == 0 {
-            best.push(before);
+            best.push(best_score);
             break true;
         }
         let reach = [(least + low) >> 1, (least - high) >> 1].map(|at| at.max(0));
@@ -67,26 +69,26 @@ pub(super) fn compute<V: Vector, const BACK: bool>(
             };
             run = V::load(proof, &longer);
         }
-        let record = V::bits(run.above(splat(path.longest.length))) & lanes;
+        let record = V::bits(run.above(splat(state.longest.length))) & lanes;
         if record != 0 {
-            lengthen(&mut path.longest, record, query.store(), subject.store(), run.store());
+            lengthen(&mut state.longest, record, query.store(), subject.store(), run.store());
         }
-        here = subject.plus(run).or_else(goes_on, nowhere);
+        cells = subject.plus(run).or_else(goes_on, nowhere);
         let extents = extent.plus(run.plus(run)).or_else(goes_on, splat(0));
         let extent = extents.largest();
-        path.before = extent;
+        state.previous_extent = extent;
         let score = rules.score(extent, distance);
-        if score >= before {
+        if score >= best_score {
             let furthest = V::bits(extents.equals(splat(extent)));
             let diagonal = first + furthest.trailing_zeros() as i32;
-            path.found.replace(distance, Furthest { extent, diagonal });
+            state.found.replace(distance, FurthestExtent { extent, diagonal });
         }
-        best.push(before.max(score));
+        best.push(best_score.max(score));
         low = first + lanes.trailing_zeros() as i32 - 1;
         high = first + lanes.ilog2() as i32 + 1;
     };
-    (path.continuing.low, path.continuing.high) = (low, high);
-    *row = Narrow { first, cells: here.store() };
+    (state.continuing.low, state.continuing.high) = (low, high);
+    *row = NarrowRow { first, cells: cells.store() };
     finished
 }
 

@@ -3,7 +3,7 @@
 use super::runs::Runs;
 use super::{Vector, lengthen};
 use crate::nucleotide::greedy::pairs::OutwardSequences;
-use crate::nucleotide::greedy::rows::{Chunk, ContinuingDiagonals, Furthest, LANES, Row};
+use crate::nucleotide::greedy::rows::{Chunk, ContinuingDiagonals, FurthestExtent, LANES, Row};
 use crate::nucleotide::greedy::{NOWHERE, Run};
 
 /// Computes a row, as the trait `RowKernel` describes.
@@ -14,24 +14,24 @@ pub(super) fn compute<V: Vector, const BACK: bool>(
     row: Row<'_>,
     continuing: &mut ContinuingDiagonals,
     longest: &mut Run,
-) -> Furthest {
-    let Row { before, cells, mut first, least: least_extent } = row;
-    let [neighbour, here, before @ ..] = before else { return Furthest::default() };
+) -> FurthestExtent {
+    let Row { previous_row, cells, mut first, least: least_extent } = row;
+    let [neighbour, chunk, rest @ ..] = previous_row else { return FurthestExtent::default() };
     let splat = |number| V::splat(proof, number);
     let runs = Runs::<V, BACK>::new(proof, sequences);
-    let (mut left, mut here) = (V::load(proof, neighbour), V::load(proof, here));
+    let (mut left, mut centre) = (V::load(proof, neighbour), V::load(proof, chunk));
     let mut diagonals = splat(first).plus(V::numbered(proof));
     let (less, none, one) = (splat(least_extent - 1), splat(-1), splat(1));
     let (mut largest, mut places) = (splat(0), splat(0));
-    for (right, cells) in before.iter().zip(cells) {
+    for (right, cells) in rest.iter().zip(cells) {
         let right = V::load(proof, right);
-        let over = here.down_from(right).max(here).plus(one);
-        let subject = over.max(here.up_from(left));
+        let over = centre.down_from(right).max(centre).plus(one);
+        let subject = over.max(centre.up_from(left));
         let query = subject.plus(diagonals);
         let extent = subject.plus(query);
         let goes_on = V::both(extent.above(less), subject.above(none));
         let lanes = V::bits(goes_on);
-        (left, here) = (here, right);
+        (left, centre) = (centre, right);
         if lanes == 0 {
             *cells = Chunk::NOWHERE;
         } else {
@@ -67,5 +67,5 @@ pub(super) fn compute<V: Vector, const BACK: bool>(
     let furthest = largest.equals(splat(extent));
     let others = splat(i32::MIN);
     let diagonal = splat(0).minus(places).or_else(furthest, others).largest();
-    Furthest { extent, diagonal: -diagonal }
+    FurthestExtent { extent, diagonal: -diagonal }
 }
