@@ -59,7 +59,7 @@ pub(crate) struct Extent {
 }
 
 /// A receiver of the steps by which cells were reached.
-pub(crate) trait Record {
+pub(crate) trait StepRecorder {
     /// Starts with the row before the first query residue, which is a gap of `cells` cells.
     fn start(&mut self, cells: usize);
     /// Starts a row at column `first`.
@@ -69,7 +69,7 @@ pub(crate) trait Record {
 }
 
 /// A receiver for the score-only pass, which records nothing.
-impl Record for () {
+impl StepRecorder for () {
     #[inline(always)]
     fn start(&mut self, _: usize) {}
 
@@ -89,15 +89,15 @@ pub(crate) fn extend(
     subject: &[u8],
     scheme: &Scheme<'_>,
     window: &mut Window,
-    record: &mut impl Record,
+    recorder: &mut impl StepRecorder,
 ) -> Option<Extent> {
     match kernel {
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(proof) => {
-            Some(avx512::extend(proof, query, subject, scheme, window, record))
+            Some(avx512::extend(proof, query, subject, scheme, window, recorder))
         }
         #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2(proof) => Some(avx2::extend(proof, query, subject, scheme, window, record)),
+        Kernel::Avx2(proof) => Some(avx2::extend(proof, query, subject, scheme, window, recorder)),
         _ => None,
     }
 }

@@ -4,32 +4,32 @@
 use std::arch::x86_64::*;
 
 use super::window::{self, Chunk, LANES, Lanes, Window};
-use super::{Extent, Record, Scheme};
+use super::{Extent, Scheme, StepRecorder};
 use crate::kernel::Avx2;
 use crate::scores::RowNumber;
 
 /// Runs [`window::extend`] with AVX2.
-pub(super) fn extend<R: Record>(
+pub(super) fn extend<R: StepRecorder>(
     proof: Avx2,
     query: &[RowNumber],
     subject: &[u8],
     scheme: &Scheme<'_>,
     window: &mut Window,
-    record: &mut R,
+    recorder: &mut R,
 ) -> Extent {
     #[target_feature(enable = "avx2")]
-    fn inner<R: Record>(
+    fn inner<R: StepRecorder>(
         proof: Avx2,
         query: &[RowNumber],
         subject: &[u8],
         scheme: &Scheme<'_>,
         window: &mut Window,
-        record: &mut R,
+        recorder: &mut R,
     ) -> Extent {
-        window::extend::<Halves, R>(proof, query, subject, scheme, window, record)
+        window::extend::<Halves, R>(proof, query, subject, scheme, window, recorder)
     }
     // SAFETY: the proof says that the CPU has the instructions.
-    unsafe { inner(proof, query, subject, scheme, window, record) }
+    unsafe { inner(proof, query, subject, scheme, window, recorder) }
 }
 
 /// Runs [`window::moved_up`] with AVX2.

@@ -16,7 +16,7 @@ use crate::order::Bounds;
 use crate::scores::RowNumber;
 use crate::xdrop::{
     self, EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT,
-    LANES, NEVER, OP_MASK, Record, SUBSTITUTION, Window,
+    LANES, NEVER, OP_MASK, SUBSTITUTION, StepRecorder, Window,
 };
 
 pub(crate) use super::{GapCosts, Scheme};
@@ -236,7 +236,7 @@ impl DpScratch {
     }
 }
 
-impl Record for Trace {
+impl StepRecorder for Trace {
     fn start(&mut self, cells: usize) {
         self.steps.clear();
         self.rows.clear();

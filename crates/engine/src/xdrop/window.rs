@@ -1,7 +1,7 @@
 //! Rows of an extension in vectors, with the same results as the scalar rows.
 //!
 //! A row is computed in chunks of columns. Scores from above or along the diagonal depend on the
-//! row before only. Scores along the row are a running maximum, with gap costs counted from the
+//! previous row only. Scores along the row are a running maximum, with gap costs counted from the
 //! first column. Within a chunk this maximum is computed in steps of doubling length. One number is
 //! passed from chunk to chunk.
 //!
@@ -13,7 +13,7 @@
 
 use super::{
     EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT, NEVER,
-    Record, SUBSTITUTION, Scheme,
+    SUBSTITUTION, Scheme, StepRecorder,
 };
 use crate::scores::RowNumber;
 
@@ -78,13 +78,15 @@ struct Rules<'a, L: Lanes> {
     open_extend: i32,
     extend: i32,
     x_drop: i32,
-    /// Costs in all lanes. This is the cost of a gap's first residue, and `residue` the cost of
-    /// each further one. `way` is the cost of a gap from the chunk's start to each lane, `chunk`
-    /// that of a gap through the chunk. `opening` is the cost of opening a gap, without its length.
+    /// Cost of a gap's first residue, in all lanes.
     first_residue: L,
+    /// Cost of each further residue of a gap, in all lanes.
     residue: L,
-    way: L,
+    /// Cost of a gap from the chunk's start to each lane.
+    from_chunk_start: L,
+    /// Cost of a gap through the chunk, in all lanes.
     chunk: L,
+    /// Cost of opening a gap, without its length, in all lanes.
     opening: L,
 }
 
@@ -105,7 +107,7 @@ impl<'a, L: Lanes> Rules<'a, L> {
             x_drop: scheme.x_drop.max(open_extend),
             first_residue: L::splat(proof, open_extend),
             residue: L::splat(proof, extend),
-            way: L::load(proof, &std::array::from_fn(|lane| lane as i32 * extend)),
+            from_chunk_start: L::load(proof, &std::array::from_fn(|lane| lane as i32 * extend)),
             chunk: L::splat(proof, LANES as i32 * extend),
             opening: L::splat(proof, scheme.gaps.open),
         }
@@ -150,21 +152,21 @@ pub(crate) struct Window {
 
 /// Implements [`extend`](super::extend) with these lanes.
 #[inline(always)]
-pub(super) fn extend<L: Lanes, R: Record>(
+pub(super) fn extend<L: Lanes, R: StepRecorder>(
     proof: L::Proof,
     query: &[RowNumber],
     subject: &[u8],
     scheme: &Scheme<'_>,
     window: &mut Window,
-    record: &mut R,
+    recorder: &mut R,
 ) -> Extent {
     let rules = Rules::<L>::new(proof, subject, scheme);
     let mut extent = Extent::default();
-    window.start(&rules, record);
+    window.start(&rules, recorder);
     for (row, &number) in query.iter().enumerate() {
         let scores = scheme.scores.row(number);
-        record.start_row(window.first * LANES);
-        let column = window.advance(scores, &rules, &mut extent.score, record);
+        recorder.start_row(window.first * LANES);
+        let column = window.advance(scores, &rules, &mut extent.score, recorder);
         if let Some(column) = column {
             (extent.query, extent.subject) = (row + 1, column);
         }
@@ -179,7 +181,7 @@ impl Window {
     /// Computes the row before the first query residue, which is a gap from the start. In the row
     /// after it BLAST+ does not compute the pair after the last cell of this row.
     #[inline(always)]
-    fn start<L: Lanes>(&mut self, rules: &Rules<'_, L>, record: &mut impl Record) {
+    fn start<L: Lanes>(&mut self, rules: &Rules<'_, L>, recorder: &mut impl StepRecorder) {
         self.best.clear();
         self.gaps.clear();
         let (mut column, mut score) = (0, 0);
@@ -195,7 +197,7 @@ impl Window {
         }
         self.best[(column - 1) / LANES].0[(column - 1) % LANES] = NEVER;
         (self.first, self.end) = (0, self.best.len());
-        record.start(column);
+        recorder.start(column);
     }
 
     /// Computes the row of the next query residue, which has these scores. Records the steps to the
@@ -207,7 +209,7 @@ impl Window {
         scores: &[i32; 32],
         rules: &Rules<'_, L>,
         top: &mut i32,
-        record: &mut impl Record,
+        recorder: &mut impl StepRecorder,
     ) -> Option<usize> {
         let proof = rules.proof;
         let dropped = L::splat(proof, NEVER);
@@ -216,7 +218,7 @@ impl Window {
         (self.first, self.end) = (usize::MAX, 0);
         // Scores that leave the chunk before along the diagonal; the running maximum; the gap cost
         // to each lane.
-        let (mut leaving, mut running, mut way) = (dropped, dropped, rules.way);
+        let (mut leaving, mut running, mut gap_costs) = (dropped, dropped, rules.from_chunk_start);
         let mut goes_on = false;
         while chunk * LANES < rules.subject.len() && (chunk < reach || goes_on) {
             if chunk == self.best.len() {
@@ -229,16 +231,16 @@ impl Window {
             leaving = moved;
             let down = L::load(proof, gaps);
             let without = pair.max(down);
-            let all = running_maximum(proof, without.plus(way)).max(running);
-            let across = all.up::<1>(running).minus(way).minus(rules.opening);
+            let all = running_maximum(proof, without.plus(gap_costs)).max(running);
+            let across = all.up::<1>(running).minus(gap_costs).minus(rules.opening);
             running = all.spread_last();
-            way = way.plus(rules.chunk);
+            gap_costs = gap_costs.plus(rules.chunk);
             let score = without.max(across);
             let opened = score.minus(rules.first_residue);
             let (longer_down, longer_across) =
                 (down.minus(rules.residue), across.minus(rules.residue));
             longer_down.max(opened).store_to(gaps);
-            record.append(|steps| {
+            recorder.append(|steps| {
                 let flag = |flag: u8| L::splat(proof, i32::from(flag));
                 let none = flag(0);
                 flag(SUBSTITUTION)

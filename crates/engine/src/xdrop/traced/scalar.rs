@@ -2,7 +2,7 @@
 
 use super::{
     EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT, GapCosts,
-    NEVER, Record, SUBSTITUTION, Scheme, Trace,
+    NEVER, SUBSTITUTION, Scheme, StepRecorder, Trace,
 };
 use crate::scores::RowNumber;
 
