@@ -29,9 +29,10 @@ const _: () = assert!(LANES <= MARGIN);
 /// Rows of the query, and letters of the subject with [`MARGIN`] sentinels before and after them.
 pub(crate) type TracedDirection<'a> = Direction<'a, &'a [RowNumber]>;
 
-/// Traceback parameters, shared by all extensions with the same scores and gap costs.
+/// Extends with traceback. Holds the parameters shared by all extensions with the same scores and
+/// gap costs.
 #[derive(Clone, Debug)]
-pub(crate) struct Tracer {
+pub(crate) struct TracebackExtender {
     /// Scores of each query letter against each subject letter.
     scores: [Table; 16],
     costs: ExtensionCosts,
@@ -70,10 +71,15 @@ struct Steps {
 #[derive(Debug, Default)]
 pub(crate) struct TracebackSteps(Vec<Steps>);
 
-impl Tracer {
+impl TracebackExtender {
     /// Prepares extensions. Returns `None` if bytes or lanes do not suffice for the scores and
     /// costs.
-    pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, sentinel: u8) -> Option<Tracer> {
+    pub fn new(
+        scores: &ScoreRows,
+        gaps: GapCosts,
+        x_drop: i32,
+        sentinel: u8,
+    ) -> Option<TracebackExtender> {
         let (open_extend, extend) = (gaps.open + gaps.extend, gaps.extend);
         let x_drop = x_drop.max(open_extend);
         let costs = ExtensionCosts { open_extend, extend, x_drop };
@@ -96,7 +102,7 @@ impl Tracer {
             std::array::from_fn(|lane| cost((lane % SECTION) as i32) as i8)
         };
         let [first, first_gaps] = first_row(zero, costs);
-        Some(Tracer {
+        Some(TracebackExtender {
             scores: rows.map(|row| std::array::from_fn(|letter| clipped(row[letter]))),
             costs,
             zero: zero as i8,
@@ -116,7 +122,7 @@ impl Tracer {
         directions: [TracedDirection<'_>; 2],
         steps: &mut [TracebackSteps; 2],
     ) -> Option<[Extent; 2]> {
-        row::perform(kernel, Trace { tracer: self, directions, steps })?
+        row::perform(kernel, Trace { extender: self, directions, steps })?
     }
 }
 
@@ -145,7 +151,7 @@ fn halves(cells: [i8; LANES]) -> [Cells; 2] {
 /// A computation of two extensions at once. Each alone would wait for its own results most of the
 /// time.
 struct Trace<'a> {
-    tracer: &'a Tracer,
+    extender: &'a TracebackExtender,
     directions: [TracedDirection<'a>; 2],
     steps: &'a mut [TracebackSteps; 2],
 }
@@ -155,22 +161,22 @@ impl Computation for Trace<'_> {
 
     #[inline(always)]
     fn run<R: Row>(self, proof: R::Proof) -> Self::Output {
-        let Trace { tracer, directions, steps } = self;
-        let costs = Costs::<R>::new(proof, tracer);
-        let mut left = Extension::<R>::new(proof, tracer, directions[0]);
-        let mut right = Extension::<R>::new(proof, tracer, directions[1]);
+        let Trace { extender, directions, steps } = self;
+        let costs = Costs::<R>::new(proof, extender);
+        let mut left = Extension::<R>::new(proof, extender, directions[0]);
+        let mut right = Extension::<R>::new(proof, extender, directions[1]);
         let [left_steps, right_steps] = steps;
         left_steps.0.clear();
         right_steps.0.clear();
         while left.alive && right.alive {
-            left.step(tracer, &costs, left_steps);
-            right.step(tracer, &costs, right_steps);
+            left.step(extender, &costs, left_steps);
+            right.step(extender, &costs, right_steps);
         }
         while left.alive {
-            left.step(tracer, &costs, left_steps);
+            left.step(extender, &costs, left_steps);
         }
         while right.alive {
-            right.step(tracer, &costs, right_steps);
+            right.step(extender, &costs, right_steps);
         }
         Some([left.result()?, right.result()?])
     }
@@ -182,7 +188,7 @@ struct Costs<R> {
     x_drop: WideRow<R>,
     open_extend: WideRow<R>,
     extend: WideRow<R>,
-    /// Costs by lane, as in [`Tracer`].
+    /// Costs by lane, as in [`TracebackExtender`].
     opening: WideRow<R>,
     arriving: WideRow<R>,
     /// Cost of extending a gap through a section.
@@ -191,15 +197,15 @@ struct Costs<R> {
 
 impl<R: Row> Costs<R> {
     #[inline(always)]
-    fn new(proof: R::Proof, tracer: &Tracer) -> Self {
-        let costs = tracer.costs;
+    fn new(proof: R::Proof, extender: &TracebackExtender) -> Self {
+        let costs = extender.costs;
         Costs {
-            zero: WideRow::splat(proof, tracer.zero),
+            zero: WideRow::splat(proof, extender.zero),
             x_drop: WideRow::splat(proof, costs.x_drop as i8),
             open_extend: WideRow::splat(proof, costs.open_extend as i8),
             extend: WideRow::splat(proof, costs.extend as i8),
-            opening: WideRow::load(proof, &[tracer.opening; 2]),
-            arriving: WideRow::load(proof, &[tracer.arriving; 2]),
+            opening: WideRow::load(proof, &[extender.opening; 2]),
+            arriving: WideRow::load(proof, &[extender.arriving; 2]),
             section: WideRow::splat(proof, (SECTION as i32 * costs.extend) as i8),
         }
     }
@@ -246,17 +252,17 @@ struct Extension<'a, R: Row> {
 
 impl<'a, R: Row> Extension<'a, R> {
     #[inline(always)]
-    fn new(proof: R::Proof, tracer: &Tracer, direction: TracedDirection<'a>) -> Self {
+    fn new(proof: R::Proof, extender: &TracebackExtender, direction: TracedDirection<'a>) -> Self {
         Extension {
             proof,
             direction,
             taken: 0,
             position: direction.at - CENTRE,
-            scores: WideRow::load(proof, &tracer.first),
-            gaps: WideRow::load(proof, &tracer.first_gaps),
-            best: WideRow::splat(proof, tracer.zero),
-            base: -i32::from(tracer.zero),
-            rows: tracer.rows,
+            scores: WideRow::load(proof, &extender.first),
+            gaps: WideRow::load(proof, &extender.first_gaps),
+            best: WideRow::splat(proof, extender.zero),
+            base: -i32::from(extender.zero),
+            rows: extender.rows,
             best_taken: 0,
             best_position: direction.at,
             alive: true,
@@ -276,7 +282,7 @@ impl<'a, R: Row> Extension<'a, R> {
     /// Computes the row of the next query letter. If live cells reach an edge of the frame, shifts
     /// the frame instead. Ends the extension if no cell is alive or no letter is left.
     #[inline(always)]
-    fn step(&mut self, tracer: &Tracer, costs: &Costs<R>, steps: &mut TracebackSteps) {
+    fn step(&mut self, extender: &TracebackExtender, costs: &Costs<R>, steps: &mut TracebackSteps) {
         let number = self.direction.query.get(self.taken);
         // Beyond the margin no lane has a letter.
         let letters = self.direction.subject.get(self.position..);
@@ -285,7 +291,7 @@ impl<'a, R: Row> Extension<'a, R> {
             self.alive = false;
             return;
         };
-        let table = &tracer.scores[number as usize & 15];
+        let table = &extender.scores[number as usize & 15];
         let pairs = self.scores.plus(WideRow::look_up(self.proof, table, letters));
         let (before, highest) = pairs.running_maximum_of_all();
         let floor = self.best.max(before).minus(costs.x_drop);
@@ -318,20 +324,20 @@ impl<'a, R: Row> Extension<'a, R> {
         self.scores = kept;
         self.rows -= 1;
         if self.rows == 0 {
-            self.move_base(tracer, costs);
+            self.move_base(extender, costs);
         }
     }
 
     /// Moves the base to the best score, so that scores fit a byte: subtracts the difference from
     /// all scores and adds it to `base`.
     #[inline(always)]
-    fn move_base(&mut self, tracer: &Tracer, costs: &Costs<R>) {
+    fn move_base(&mut self, extender: &TracebackExtender, costs: &Costs<R>) {
         let by = self.best.minus(costs.zero);
         self.base += i32::from(by.store()[0][0]);
         self.scores = self.scores.minus(by);
         self.gaps = self.gaps.minus(by);
         self.best = costs.zero;
-        self.rows = tracer.rows;
+        self.rows = extender.rows;
     }
 
     /// Ends the extension if no lane is alive. Otherwise centres the frame on the lanes that the

@@ -9,7 +9,7 @@ use super::Traceback;
 use super::window::SubjectWindow;
 use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
-use crate::nucleotide::gapped::traced::{TracebackSteps, TracedDirection, Tracer};
+use crate::nucleotide::gapped::traced::{TracebackExtender, TracebackSteps, TracedDirection};
 use crate::scores::{RowNumber, ScoreRows};
 use crate::xdrop::GapCosts;
 use crate::xdrop::frames::MARGIN;
@@ -19,7 +19,7 @@ use crate::xdrop::traced::{DpScratch, Scheme, Sequences, Traced, align_from, joi
 #[derive(Clone, Debug)]
 pub(crate) struct ByteTracer {
     #[cfg(target_arch = "x86_64")]
-    tracer: Option<Tracer>,
+    extender: Option<TracebackExtender>,
 }
 
 impl ByteTracer {
@@ -28,7 +28,7 @@ impl ByteTracer {
     pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32) -> ByteTracer {
         ByteTracer {
             #[cfg(target_arch = "x86_64")]
-            tracer: Tracer::new(scores, gaps, x_drop, blastna::SENTINEL),
+            extender: TracebackExtender::new(scores, gaps, x_drop, blastna::SENTINEL),
         }
     }
 }
@@ -91,7 +91,7 @@ fn in_bytes(
     (q, s): (usize, usize),
     scratch: &mut DynamicScratch,
 ) -> Option<Traced> {
-    let tracer = traceback.vectors.tracer.as_ref()?;
+    let extender = traceback.vectors.extender.as_ref()?;
     let before = window.length() - 1 - s;
     let left = TracedDirection {
         query: &rows_back[rows.len() - 1 - q..],
@@ -101,7 +101,7 @@ fn in_bytes(
     let right =
         TracedDirection { query: &rows[q + 1..], subject: window.forward(), at: MARGIN + s + 1 };
     let DynamicScratch { trails, edits: [edits, tail], .. } = scratch;
-    let extents = tracer.extend(kernel, [left, right], trails)?;
+    let extents = extender.extend(kernel, [left, right], trails)?;
     trails[0].back(extents[0], edits);
     trails[1].back(extents[1], tail);
     Some(joined((q, s), extents, [edits, tail], traceback.scoring.gaps))
