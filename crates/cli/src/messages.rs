@@ -6,7 +6,7 @@ use fleetblast_job::error::Error;
 use fleetblast_mpi::is_first_process;
 
 /// Ends the process with an error. If several processes run it, only one prints the error.
-pub(crate) type Refuse<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
+pub(crate) type ExitWithError<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
 
 /// Writes one message.
 pub(crate) fn complain(message: &str) {

@@ -32,7 +32,7 @@ use crate::logfile;
 use crate::makeblastdb;
 use crate::masker;
 use crate::memory;
-use crate::messages::{Refuse, complain};
+use crate::messages::{ExitWithError, complain};
 use crate::options::blast_formatter::BLAST_FORMATTER;
 use crate::options::blastdb_aliastool::BLASTDB_ALIASTOOL;
 use crate::options::blastdbcheck::BLASTDBCHECK;
@@ -122,10 +122,10 @@ enum Work {
     /// As `Alone`, for a command that prints its usage before the error about a file.
     ReportingUsage(fn(&GivenOptions) -> Result<(), Error>),
     /// A command that all processes started together run.
-    Together(fn(&GivenOptions, &Refuse) -> Result<(), Error>),
+    Together(fn(&GivenOptions, &ExitWithError) -> Result<(), Error>),
     /// A command that all processes started together run; the words are another command, after two
     /// dashes.
-    Wrapping(fn(&GivenOptions, &[OsString], &Refuse) -> Result<(), Error>),
+    Wrapping(fn(&GivenOptions, &[OsString], &ExitWithError) -> Result<(), Error>),
 }
 
 /// Commands that do not search.
@@ -445,22 +445,22 @@ fn refuse_unrepeatable(program: &dyn SearchProgram) -> Result<(), Error> {
 }
 
 /// Runs a search. Each of the processes that were started together calls either this function or
-/// `refuse`.
+/// `exit_with_error`.
 fn search(
     (table, given): (&Program, &GivenOptions),
     program: &dyn SearchProgram,
     imported: Option<&ImportedSearch>,
-    refuse: &Refuse,
+    exit_with_error: &ExitWithError,
 ) -> Result<(), Error> {
     // This check comes before signals are caught, which would promise that the job can be resumed.
     if let Err(error) = refuse_unrepeatable(program) {
-        return refuse(error);
+        return exit_with_error(error);
     }
     // Signals are caught before files are opened and ranks wait for each other, which may take
     // long.
     let drain = match DrainSignals::catch_for(program.common().fleet.checkpoint.is_some()) {
         Ok(drain) => drain,
-        Err(error) => return refuse(error),
+        Err(error) => return exit_with_error(error),
     };
     let mut warnings = imported.map_or(Vec::new(), |imported| imported.warnings.clone());
     let environment = ProcessEnvironment::current();
@@ -473,7 +473,7 @@ fn search(
             return fleetblast_job::sites::run_io_ranks(&storage, &progress);
         }
         Ok(place) => place,
-        Err(error) => return refuse(error),
+        Err(error) => return exit_with_error(error),
     };
     let plan = plan::plan(program, &environment, &mut warnings);
     let plan = plan.and_then(|mut plan| {
@@ -492,7 +492,9 @@ fn search(
     }
     let plan = match plan {
         Ok(plan) => plan,
-        Err(error) => return refuse(compat::convert_error(program.common().release, error)),
+        Err(error) => {
+            return exit_with_error(compat::convert_error(program.common().release, error));
+        }
     };
     let (spec, options) = (program.spec(), program.common());
     hint::before_search(spec, &plan, program.query().0);

@@ -14,7 +14,7 @@ use fleetblast_job::plan::{Checkpoint, Destination, OutputJoin, PLACEHOLDERS, Wr
 
 use crate::dbcheck;
 use crate::hint;
-use crate::messages::Refuse;
+use crate::messages::ExitWithError;
 use crate::options::load;
 use crate::options::opt::Opt;
 use crate::options::parse::GivenOptions;
@@ -54,13 +54,17 @@ const OF_ONE_RUN: [&str; 8] = [
 ///
 /// # Errors
 /// Options that contradict each other; an error that ends the job early; blocks that failed.
-pub fn run(given: &GivenOptions, command: &[OsString], refuse: &Refuse) -> Result<(), Error> {
+pub fn run(
+    given: &GivenOptions,
+    command: &[OsString],
+    exit_with_error: &ExitWithError,
+) -> Result<(), Error> {
     let options = WrapOptions::new(given);
     let drain = DrainSignals::catch_for(options.checkpoint.is_some());
     let planned = drain.and_then(|drain| Ok((plan(&options, command)?, drain)));
     let (plan, drain) = match planned {
         Ok(planned) => planned,
-        Err(error) => return refuse(error),
+        Err(error) => return exit_with_error(error),
     };
     let on_stdout = plan.out == Destination::Stdout;
     let progress: Arc<dyn Audience> = Arc::new(Progress::new("wrap", options.progress, on_stdout));

@@ -15,7 +15,7 @@ use fleetblast_metadata::{Encoding, EncodingChoice, Header};
 
 use crate::crossing;
 use crate::hint;
-use crate::messages::{Refuse, complain};
+use crate::messages::{ExitWithError, complain};
 use crate::options::expand::{self as options, EXPAND, ExpandOptions};
 use crate::options::load;
 use crate::options::parse::GivenOptions;
@@ -31,14 +31,14 @@ use crate::threads::{self, FLEETBLAST_THREADS};
 ///
 /// # Errors
 /// See [`fleetblast_job::metadata::expand()`]; options that do not agree with those of the search.
-pub fn run(given: &GivenOptions, refuse: &Refuse) -> Result<(), Error> {
+pub fn run(given: &GivenOptions, exit_with_error: &ExitWithError) -> Result<(), Error> {
     let options = ExpandOptions::new(given);
     let Some(launch) = fleetblast_mpi::launched().filter(|launch| launch.ranks > 1) else {
         return alone(&options, given);
     };
     let site = match storage(&options, given, (launch.rank, launch.ranks)) {
         Ok(site) => site,
-        Err(error) => return refuse(error),
+        Err(error) => return exit_with_error(error),
     };
     let to_stdout = site.out == Destination::Stdout;
     let progress: Arc<dyn Audience> =
