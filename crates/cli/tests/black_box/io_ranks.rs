@@ -211,10 +211,10 @@ mod processes {
         assert!(is_clean(dir));
     }
 
-    /// Returns a command that runs three processes; the last one has the options `there`.
-    fn with_other(dir: &Path, here: &[&str], there: &[&str]) -> Command {
-        let mut command = mpirun(dir, 2, here);
-        command.args([":", "-n", "1", env!("CARGO_BIN_EXE_fleetblast"), "blastp"]).args(there);
+    /// Returns a command that runs three processes; the last one has `io_options`.
+    fn with_other(dir: &Path, search_options: &[&str], io_options: &[&str]) -> Command {
+        let mut command = mpirun(dir, 2, search_options);
+        command.args([":", "-n", "1", env!("CARGO_BIN_EXE_fleetblast"), "blastp"]).args(io_options);
         command
     }
 
@@ -225,12 +225,12 @@ mod processes {
         let dir = proteins(20);
         let dir = dir.path();
         let wanted = must(search(dir, &BLASTP, &[]));
-        let there = dir.join("there");
-        fs::create_dir(&there).unwrap();
-        make_database(&there, "prot", &fs::read_to_string(dir.join("db.fa")).unwrap());
-        let here = ["-out", "/nowhere/r", "-io_ranks", "1"];
-        let words = ["-query", "none.fa", "-db", "there/db", "-out", "r", "-io_ranks", "1"];
-        let run = run(with_other(dir, &here, &words));
+        let io_site = dir.join("io_site");
+        fs::create_dir(&io_site).unwrap();
+        make_database(&io_site, "prot", &fs::read_to_string(dir.join("db.fa")).unwrap());
+        let search_options = ["-out", "/nowhere/r", "-io_ranks", "1"];
+        let io_options = ["-query", "none.fa", "-db", "io_site/db", "-out", "r", "-io_ranks", "1"];
+        let run = run(with_other(dir, &search_options, &io_options));
         assert!(run.status.success(), "{}", said(&run));
         // The report names the database that was searched.
         assert!(report(dir) == Some(wanted));
@@ -249,15 +249,15 @@ mod processes {
             ("none/db", "No alias or index file found for protein database [none/db]"),
         ];
         for (db, what) in wrong {
-            let there = ["-query", "q.fa", "-db", db, "-out", "r", "-io_ranks", "2"];
-            let run = run(with_other(dir, &["-out", "r", "-io_ranks", "2"], &there));
+            let io_options = ["-query", "q.fa", "-db", db, "-out", "r", "-io_ranks", "2"];
+            let run = run(with_other(dir, &["-out", "r", "-io_ranks", "2"], &io_options));
             assert_eq!(run.status.code(), Some(2), "{}", said(&run));
             assert_eq!(said(&run).matches(what).count(), 1, "{}", said(&run));
             assert!(said(&run).contains("(rank 2 on host "), "{}", said(&run));
             assert!(report(dir).is_none());
         }
-        let there = ["-query", "q.fa", "-db", "db", "-out", "r", "-io_ranks", "2"];
-        let run = run(with_other(dir, &["-out", "r", "-io_ranks", "1"], &there));
+        let io_options = ["-query", "q.fa", "-db", "db", "-out", "r", "-io_ranks", "2"];
+        let run = run(with_other(dir, &["-out", "r", "-io_ranks", "1"], &io_options));
         assert!(said(&run).contains("with another -io_ranks than rank 0"), "{}", said(&run));
         assert!(!run.status.success() && report(dir).is_none());
     }
@@ -277,9 +277,10 @@ mod processes {
                 "-max_target_seqs",
             ),
         ];
-        for (here, there, name) in cases {
-            let (here, there) = ([&files[4..], here].concat(), [&files[..], there].concat());
-            let run = run(with_other(dir, &here, &there));
+        for (search_options, io_options, name) in cases {
+            let search_options = [&files[4..], search_options].concat();
+            let io_options = [&files[..], io_options].concat();
+            let run = run(with_other(dir, &search_options, &io_options));
             assert_eq!(run.status.code(), Some(1), "{}", said(&run));
             let wanted = format!("{name} differs between the ranks that search");
             assert!(said(&run).contains(&wanted), "{}", said(&run));

@@ -27,13 +27,13 @@ fn every_kind_gives_the_bytes_of_the_search() {
     let sites = Sites::new(20);
     for (kind, format) in [("hits", "0"), ("oids", "6"), ("report", "5"), ("auto", "5")] {
         let receiver = match kind {
-            "report" => sites.receive([THERE, HERE], &[]),
+            "report" => sites.receive([IO_SITE, SEARCH_SITE], &[]),
             // With `auto`, the format is that of the search.
-            "auto" => sites.receive([THERE, HERE], &["-db", "db"]),
-            _ => sites.receive([THERE, HERE], &["-db", "db", "-outfmt", format]),
+            "auto" => sites.receive([IO_SITE, SEARCH_SITE], &["-db", "db"]),
+            _ => sites.receive([IO_SITE, SEARCH_SITE], &["-db", "db", "-outfmt", format]),
         };
         let options = ["-metadata", kind, "-outfmt", format, "-timing", "t"];
-        let mut search = sites.search(&receiver.address, [HERE, THERE], &options);
+        let mut search = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options);
         let run = search.output().unwrap();
         assert!(run.status.success(), "{}", said(&run));
         assert!(run.stdout.is_empty());
@@ -65,7 +65,7 @@ fn a_connection_cut_anywhere_goes_on_from_there() {
     let proxy = Proxy::new(cuts.map(ConnectionFault::Cut), false);
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
-    let run = sites.search(&proxy.address, [HERE, THERE], &[]).output().unwrap();
+    let run = sites.search(&proxy.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
     assert!(run.status.success(), "{}", said(&run));
     receiver.must_end();
     assert!(sites.report() == Some(wanted));
@@ -80,7 +80,8 @@ fn ranks_send_while_they_search() {
     for (kind, ranks) in [("hits", "3"), ("oids", "1"), ("report", "4"), ("auto", "3")] {
         let receiver = sites.receive_db();
         let options = ["-metadata", kind, "-ranks", ranks];
-        let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
+        let run =
+            sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
         assert!(run.status.success(), "{}", said(&run));
         receiver.must_end();
         assert!(sites.report().as_ref() == Some(&wanted), "{kind}");
@@ -94,7 +95,8 @@ fn ranks_send_while_they_search() {
     fs::write(sites.path().join("q.fa"), format!("{queries}>nothing\n")).unwrap();
     let ends = |options: &[&str]| {
         let receiver = sites.receive_db();
-        let run = sites.search(&receiver.address, [HERE, THERE], options).output().unwrap();
+        let run =
+            sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], options).output().unwrap();
         let (code, messages) = receiver.end();
         sites.forget();
         assert!(sites.report().is_none() || run.status.success(), "{messages}");
@@ -112,7 +114,7 @@ fn processes_send_while_they_search() {
     for (kind, output) in [("hits", "merge"), ("oids", "collective"), ("report", "individual")] {
         let receiver = sites.receive_db();
         let options = ["-metadata", kind, "-output", output];
-        let typed = sites.search(&receiver.address, [HERE, THERE], &options);
+        let typed = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options);
         let mut search =
             crate::launched::launched(std::path::Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
         search.args(typed.get_args()).current_dir(sites.path()).env("BATCH_SIZE", "400");
@@ -127,9 +129,9 @@ fn processes_send_while_they_search() {
 fn ranks_end_at_once_when_the_other_site_fails() {
     let sites = Sites::new(60);
     make_database(sites.path(), "db2", 2);
-    let receiver = sites.receive([THERE, HERE], &["-db", "db2"]);
+    let receiver = sites.receive([IO_SITE, SEARCH_SITE], &["-db", "db2"]);
     let options = ["-ranks", "2"];
-    let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
+    let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
     let (code, messages) = receiver.end();
     assert_eq!((run.status.code(), code), (Some(6), Some(2)), "{}{messages}", said(&run));
     assert!(said(&run).contains("is not the database that was searched"), "{}", said(&run));
@@ -141,8 +143,8 @@ fn another_database_another_search_and_other_queries_are_refused() {
     let sites = Sites::new(60);
     // The I/O site has another database: both sites print the error.
     make_database(sites.path(), "db2", 2);
-    let receiver = sites.receive([THERE, HERE], &["-db", "db2"]);
-    let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
+    let receiver = sites.receive([IO_SITE, SEARCH_SITE], &["-db", "db2"]);
+    let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
     let (code, messages) = receiver.end();
     assert_eq!((run.status.code(), code), (Some(6), Some(2)), "{}{messages}", said(&run));
     for message in [&said(&run), &messages] {
@@ -154,11 +156,11 @@ fn another_database_another_search_and_other_queries_are_refused() {
     // The receiver has a part of one search when other searches connect.
     let receiver = sites.receive_db();
     let options = ["-num_threads", "1"];
-    let search = sites.search(&receiver.address, [HERE, THERE], &options);
+    let search = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options);
     let killed = kill_after(search, &sites.path().join("r.fbm"), 4000);
     assert!(!killed.success(), "it was too fast for this test");
     let other = ["-num_threads", "1", "-evalue", "1"];
-    let run = sites.search(&receiver.address, [HERE, THERE], &other).output().unwrap();
+    let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &other).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     assert!(said(&run).contains("holds metadata of another search"), "{}", said(&run));
 
@@ -166,21 +168,22 @@ fn another_database_another_search_and_other_queries_are_refused() {
     fs::write(sites.path().join("q.fa"), all.replacen('W', "Y", 1)).unwrap();
     for ranks in [&[][..], &["-ranks", "2"]] {
         let options = [&options[..], ranks].concat();
-        let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
+        let run =
+            sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
         assert_eq!(run.status.code(), Some(1), "{}", said(&run));
         assert!(said(&run).contains("metadata of other queries"), "{}", said(&run));
     }
     // The queries cannot be read.
     fs::remove_file(sites.path().join("q.fa")).unwrap();
     fs::create_dir(sites.path().join("q.fa")).unwrap();
-    let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
+    let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
     assert!(!run.status.success(), "{}", said(&run));
     fs::remove_dir(sites.path().join("q.fa")).unwrap();
     assert!(sites.report().is_none());
 
     // With the original queries, the search is resumed.
     fs::write(sites.path().join("q.fa"), all).unwrap();
-    let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
+    let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
     assert!(run.status.success(), "{}", said(&run));
     receiver.must_end();
     assert!(sites.report() == Some(sites.direct(&[])));
@@ -189,14 +192,17 @@ fn another_database_another_search_and_other_queries_are_refused() {
 #[test]
 fn options_that_do_not_go_together_are_refused() {
     let sites = Sites::new(2);
-    let peer = sites.keys[THERE].as_str();
+    let peer = sites.keys[IO_SITE].as_str();
     let lines: [(&[&str], &str); 7] = [
         (&["-send", "localhost:1"], "\"key\""),
-        (&["-send", "localhost", "-key", "here", "-peer", peer], "is no address with a port"),
-        (&["-send", "localhost:1", "-key", "here", "-peer", "12ab"], "is no fingerprint"),
+        (
+            &["-send", "localhost", "-key", "search_site", "-peer", peer],
+            "is no address with a port",
+        ),
+        (&["-send", "localhost:1", "-key", "search_site", "-peer", "12ab"], "is no fingerprint"),
         (&["-send", "localhost:1", "-key", "q.fa", "-peer", peer], "-key: q.fa"),
-        (&["-send", "h:1", "-key", "here", "-peer", peer, "-out", "x"], "Incompatible"),
-        (&["-key", "here"], "\"send\". Must be specified"),
+        (&["-send", "h:1", "-key", "search_site", "-peer", peer, "-out", "x"], "Incompatible"),
+        (&["-key", "search_site"], "\"send\". Must be specified"),
         (&["-metadata", "oids"], "-metadata needs -metadata_out, -send or -io_ranks"),
     ];
     for (line, wanted) in lines {
@@ -205,7 +211,7 @@ fn options_that_do_not_go_together_are_refused() {
         assert_eq!(run.status.code(), Some(1), "{line:?}");
         assert!(said(&run).contains(wanted), "{line:?}: {}", said(&run));
     }
-    let link = ["-send", "localhost:1", "-key", "here", "-peer", peer];
+    let link = ["-send", "localhost:1", "-key", "search_site", "-peer", peer];
     for odd in [["-filtering_db", "db"], ["-sum_stats", "true"]] {
         let words = [&["blastn", "-query", "q.fa", "-db", "db"], &link[..], &odd].concat();
         let run = fleetblast(sites.path(), &words).output().unwrap();
@@ -219,7 +225,7 @@ fn options_that_do_not_go_together_are_refused() {
     }
     let run = fleetblast(sites.path(), &["keygen", "q.fa"]).output().unwrap();
     assert_eq!(run.status.code(), Some(1));
-    assert_eq!(String::from_utf8(must(sites.path(), &["keygen", "there"])).unwrap().trim(), peer);
+    assert_eq!(String::from_utf8(must(sites.path(), &["keygen", "io_site"])).unwrap().trim(), peer);
 }
 
 /// The receiver is started again after its end, without and with kept metadata.
@@ -227,7 +233,14 @@ fn options_that_do_not_go_together_are_refused() {
 fn a_receiver_that_is_typed_again_says_what_it_waits_for() {
     let sites = Sites::new(10);
     let receiver = sites.receive_db();
-    assert!(sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap().status.success());
+    assert!(
+        sites
+            .search(&receiver.address, [SEARCH_SITE, IO_SITE], &[])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
     receiver.must_end();
     let mut again = sites.receive_db();
     again.child.kill().unwrap();
@@ -235,11 +248,18 @@ fn a_receiver_that_is_typed_again_says_what_it_waits_for() {
     assert!(messages.contains("r exists already, and nothing of another"), "{messages}");
 
     let kept = ["-db", "db", "-metadata", "kept"];
-    let receiver = sites.receive([THERE, HERE], &kept);
-    assert!(sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap().status.success());
+    let receiver = sites.receive([IO_SITE, SEARCH_SITE], &kept);
+    assert!(
+        sites
+            .search(&receiver.address, [SEARCH_SITE, IO_SITE], &[])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
     receiver.must_end();
     let wanted = sites.report();
-    let (code, messages) = sites.receive([THERE, HERE], &kept).end();
+    let (code, messages) = sites.receive([IO_SITE, SEARCH_SITE], &kept).end();
     assert!(messages.contains("kept holds all metadata of a search"), "{messages}");
     assert!(code == Some(0) && sites.report() == wanted, "{messages}");
 }

@@ -321,17 +321,19 @@ fn a_search_that_is_killed_goes_on_at_the_other_site() {
         let results = place.run_command(fleetblast(&place, &format!("keygen {name}")));
         String::from_utf8(results.report).expect("text").trim().to_owned()
     };
-    let keys = ["here", "there"].map(key);
+    let keys = ["search_site", "io_site"].map(key);
     let mut interrupted = 0;
     for (number, search) in SEARCHES[..2].iter().cycle().take(4).enumerate() {
         let search = format!("-query many.fa -db db {search} -block_residues 400");
         let expected = place.run(&search);
-        let (kind, there) = [("report", ""), ("hits", "-db db")][number / 2];
+        let (kind, database) = [("report", ""), ("hits", "-db db")][number / 2];
         let words =
-            format!("receive -listen 127.0.0.1:0 -out r -key there -peer {} {there}", keys[0]);
+            format!("receive -listen 127.0.0.1:0 -out r -key io_site -peer {} {database}", keys[0]);
         let receiver = crate::link::Receiver::new(fleetblast(&place, &words));
-        let link =
-            format!("-send {} -key here -peer {} -link_timeout 60", receiver.address, keys[1]);
+        let link = format!(
+            "-send {} -key search_site -peer {} -link_timeout 60",
+            receiver.address, keys[1]
+        );
         let ranks =
             if number % 2 == 0 { "" } else { &format!("-ranks 2 -checkpoint {kind} -resume") };
         let sent = format!("{search} -metadata {kind} {link} {ranks}");

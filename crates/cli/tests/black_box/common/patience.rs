@@ -18,19 +18,19 @@ pub fn wait_until(what: &str, is_so: impl FnMut() -> bool) {
 /// Waits until a condition holds; fails after this time limit.
 pub fn until_within(limit: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
     let is_so = within(limit, || is_so().then_some(()));
-    assert!(is_so.is_some(), "{what}: it does not come to that");
+    assert!(is_so.is_some(), "{what}: still not so after {limit:?}");
 }
 
-/// Waits until `there` returns a value; fails after the usual time limit.
-pub fn awaited<T>(what: &str, there: impl FnMut() -> Option<T>) -> T {
-    within(PATIENCE, there).unwrap_or_else(|| panic!("{what}: it does not come to that"))
+/// Waits until `poll` returns a value; fails after the usual time limit.
+pub fn awaited<T>(what: &str, poll: impl FnMut() -> Option<T>) -> T {
+    within(PATIENCE, poll).unwrap_or_else(|| panic!("{what}: still not so after {PATIENCE:?}"))
 }
 
-/// Waits until `there` returns a value; `None` if it does not within the limit.
-pub fn within<T>(limit: Duration, mut there: impl FnMut() -> Option<T>) -> Option<T> {
+/// Waits until `poll` returns a value; `None` if it does not within the limit.
+pub fn within<T>(limit: Duration, mut poll: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {
-        let found = there();
+        let found = poll();
         if found.is_some() || start.elapsed() > limit {
             return found;
         }

@@ -42,7 +42,7 @@ fn a_killed_search_goes_on_where_the_other_site_is() {
         let mut receiver = sites.receive_db();
         let options = ["-metadata", kind, "-outfmt", format, "-timing", "t", "-num_threads", "1"];
         let address = receiver.address.clone();
-        let search = || sites.search(&address, [HERE, THERE], &options);
+        let search = || sites.search(&address, [SEARCH_SITE, IO_SITE], &options);
         for _ in 0..4 {
             kill_after(search(), &sites.path().join("r.fbm"), 1500);
             if receiver.is_through() {
@@ -78,7 +78,7 @@ fn killed_ranks_go_on_where_their_checkpoint_and_the_other_site_are() {
             [&all[..], if checkpoint { &kept } else { &kept[3..] }].concat()
         };
         for ranks in ["3", "4"] {
-            let search = sites.search(&receiver.address, [HERE, THERE], &options(ranks));
+            let search = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options(ranks));
             kill_after(search, &sites.path().join("r.fbm"), 500);
             if receiver.is_through() {
                 break;
@@ -86,7 +86,7 @@ fn killed_ranks_go_on_where_their_checkpoint_and_the_other_site_are() {
             kills += 1;
         }
         if !receiver.is_through() {
-            let mut last = sites.search(&receiver.address, [HERE, THERE], &options("2"));
+            let mut last = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options("2"));
             let run = last.output().unwrap();
             assert!(went_well(&run), "{kind}: {}", said(&run));
             assert!(!sites.path().join("kept").exists());
@@ -107,7 +107,7 @@ fn a_killed_receiver_goes_on_with_what_it_has() {
         let receiver = sites.receive_db();
         proxy.lead_to(&receiver.address);
         let options = ["-metadata", kind, "-num_threads", "1"];
-        let mut search = sites.search(&proxy.address, [HERE, THERE], &options);
+        let mut search = sites.search(&proxy.address, [SEARCH_SITE, IO_SITE], &options);
         let search = search.stderr(Stdio::piped()).spawn().unwrap();
         let spool = sites.path().join("r.fbm");
         let mut receiver = receiver;
@@ -170,9 +170,9 @@ fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     let mut whole = fleetblast(sites.path(), &[&words[..], &file, &more].concat());
     assert!(whole.env_remove("BATCH_SIZE").status().unwrap().success());
 
-    let receiver = sites.receive([THERE, HERE], &["-db", "nt", "-metadata", "kept"]);
+    let receiver = sites.receive([IO_SITE, SEARCH_SITE], &["-db", "nt", "-metadata", "kept"]);
     let address = receiver.address.clone();
-    let link = ["-send", &address, "-key", "here", "-peer", &sites.keys[THERE]];
+    let link = ["-send", &address, "-key", "search_site", "-peer", &sites.keys[IO_SITE]];
     let search = || {
         let mut search = fleetblast(sites.path(), &[&words[..], &link, &more].concat());
         search.env_remove("BATCH_SIZE");
@@ -190,8 +190,8 @@ fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     assert!(!timing.contains("\"queries\": 400"), "it went on: {timing}");
 
     // SAM begins with the references of all lines, so a part of a report cannot be resumed.
-    let receiver = sites.receive([THERE, HERE], &["-metadata", "sam"]);
-    let link = ["-send", &receiver.address, "-key", "here", "-peer", &sites.keys[THERE]];
+    let receiver = sites.receive([IO_SITE, SEARCH_SITE], &["-metadata", "sam"]);
+    let link = ["-send", &receiver.address, "-key", "search_site", "-peer", &sites.keys[IO_SITE]];
     let sam = ["-outfmt", "17", "-metadata", "report"];
     let words = [&words[..7], &link, &more, &sam].concat();
     let search = || {

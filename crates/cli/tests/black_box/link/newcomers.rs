@@ -14,7 +14,7 @@ fn another_search_is_refused_and_the_first_goes_on() {
     let (mut search, rest) = sites.begin(&receiver.address, &["-link_timeout", "60"]);
     // The header of this search shows that it is another one.
     let other = ["-evalue", "1"];
-    let run = sites.search(&receiver.address, [HERE, THERE], &other).output().unwrap();
+    let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &other).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     assert!(said(&run).contains("another search is received here"), "{}", said(&run));
     // The header of this search is that of the first one, which may be dead: the search waits.
@@ -55,7 +55,8 @@ fn all_of_a_search_becomes_its_report_whoever_else_comes() {
         fs::copy(sites.path().join("sent"), sites.path().join("r.fbm")).unwrap();
         fs::write(sites.path().join("q.fa"), queries).unwrap();
         let receiver = sites.receive_db();
-        let run = sites.search(&receiver.address, [HERE, THERE], options).output().unwrap();
+        let run =
+            sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], options).output().unwrap();
         assert_eq!(run.status.code(), Some(code), "{}", said(&run));
         assert!(said(&run).contains(reason) && !said(&run).contains("remove"), "{}", said(&run));
         let (code, messages) = receiver.end();
@@ -74,24 +75,32 @@ fn all_of_a_search_becomes_its_report_with_its_sender_and_without() {
     let sites = Sites::new(10);
     let wanted = sites.direct(&[]);
     let kept = ["-db", "db", "-metadata", "kept"];
-    let receiver = sites.receive([THERE, HERE], &kept);
-    assert!(sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap().status.success());
+    let receiver = sites.receive([IO_SITE, SEARCH_SITE], &kept);
+    assert!(
+        sites
+            .search(&receiver.address, [SEARCH_SITE, IO_SITE], &[])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
     receiver.must_end();
     assert!(sites.report().as_ref() == Some(&wanted));
     let whole = fs::read(sites.path().join("kept")).unwrap();
 
-    let receiver = sites.receive([THERE, HERE], &kept);
-    let others = [["-evalue", "1e-5"], ["-evalue", "1e-6"]]
-        .map(|other| sites.search(&receiver.address, [HERE, THERE], &other).spawn().unwrap());
+    let receiver = sites.receive([IO_SITE, SEARCH_SITE], &kept);
+    let others = [["-evalue", "1e-5"], ["-evalue", "1e-6"]].map(|other| {
+        sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &other).spawn().unwrap()
+    });
     for mut other in others {
         assert_eq!(other.wait().unwrap().code(), Some(6));
     }
-    let same = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
+    let same = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
     assert!(same.status.success(), "{}", said(&same));
     receiver.must_end();
     assert!(sites.report().as_ref() == Some(&wanted));
 
-    let (code, messages) = sites.receive([THERE, HERE], &kept).end();
+    let (code, messages) = sites.receive([IO_SITE, SEARCH_SITE], &kept).end();
     assert!(code == Some(0) && messages.contains("No sender connected"), "{messages}");
     assert!(sites.report() == Some(wanted));
     assert!(fs::read(sites.path().join("kept")).unwrap() == whole);
@@ -110,8 +119,8 @@ fn a_search_with_other_names_of_taxa_is_another_search() {
     let name = data.iter().position(u8::is_ascii_lowercase).expect("a name");
     data[name] = b'Z';
     fs::write(sites.path().join("taxdb.btd"), data).unwrap();
-    let receiver = sites.receive([THERE, HERE], &[]);
-    let run = sites.search(&receiver.address, [HERE, THERE], &report).output().unwrap();
+    let receiver = sites.receive([IO_SITE, SEARCH_SITE], &[]);
+    let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &report).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     assert!(said(&run).contains("holds metadata of another search"), "{}", said(&run));
     receiver.must_end();

@@ -15,17 +15,17 @@ fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
     let sites = Sites::new(5);
     let receiver = sites.receive_db();
     // The receiver has proved its key, and does not know the key of this search.
-    let run = sites.search(&receiver.address, [OTHER, THERE], &[]).output().unwrap();
+    let run = sites.search(&receiver.address, [OTHER, IO_SITE], &[]).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     assert_eq!(said(&run).lines().count(), 1, "{}", said(&run));
     assert!(said(&run).contains("the peer does not know this key"), "{}", said(&run));
     // A peer with another key may answer: the program prints that, and tries again until the
     // timeout.
     let options = ["-link_timeout", "6"];
-    let run = sites.search(&receiver.address, [HERE, OTHER], &options).output().unwrap();
+    let run = sites.search(&receiver.address, [SEARCH_SITE, OTHER], &options).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
-    let (address, there) = (&receiver.address, &sites.keys[THERE]);
-    let wanted = format!("{address}: the peer presented another key than -peer names: {there}");
+    let (address, io_key) = (&receiver.address, &sites.keys[IO_SITE]);
+    let wanted = format!("{address}: the peer presented another key than -peer names: {io_key}");
     let messages = said(&run);
     assert!(
         messages.contains(&format!("No connection ({wanted}); still trying for ")),
@@ -34,7 +34,7 @@ fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
     assert!(messages.contains(&format!("no connection for 6 s: {wanted}")), "{messages}");
     assert_eq!(fs::metadata(sites.path().join("r.fbm")).unwrap().len(), 0);
     assert!(sites.report().is_none());
-    let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
+    let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
     assert!(run.status.success(), "{}", said(&run));
     let (code, messages) = receiver.end();
     let other = format!("presented another key than -peer names: {}", sites.keys[OTHER]);
@@ -59,7 +59,7 @@ fn no_forged_alert_ends_a_search() {
     let proxy = Proxy::new(faults, false);
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
-    let run = sites.search(&proxy.address, [HERE, THERE], &[]).output().unwrap();
+    let run = sites.search(&proxy.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
     assert!(run.status.success() && !proxy.has_fates(), "{}", said(&run));
     assert!(said(&run).contains("the peer had not proved its key"), "{}", said(&run));
     receiver.must_end();
@@ -91,7 +91,7 @@ fn a_crowd_of_idle_connections_does_not_keep_a_search_out() {
             }
         });
         thread::sleep(Duration::from_secs(1));
-        let run = sites.search(&receiver.address, [HERE, THERE], &[]).output();
+        let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output();
         over.store(true, Ordering::Relaxed);
         let run = run.unwrap();
         assert!(run.status.success(), "{}", said(&run));
@@ -110,7 +110,7 @@ fn what_is_altered_on_the_way_is_never_taken() {
     let proxy = Proxy::new(flips, false);
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
-    let run = sites.search(&proxy.address, [HERE, THERE], &[]).output().unwrap();
+    let run = sites.search(&proxy.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
     assert!(run.status.success(), "{}", said(&run));
     receiver.must_end();
     assert!(sites.report() == Some(wanted));
@@ -119,7 +119,7 @@ fn what_is_altered_on_the_way_is_never_taken() {
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
     let options = ["-link_timeout", "2"];
-    let run = sites.search(&proxy.address, [HERE, THERE], &options).output().unwrap();
+    let run = sites.search(&proxy.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     // Some connections last until the flipped byte.
     let ends = ["no connection for 2 s", "the other site confirmed nothing for 2 s"];
@@ -134,7 +134,7 @@ fn what_was_recorded_is_of_no_use() {
     let proxy = Proxy::new([], false);
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
-    let run = sites.search(&proxy.address, [HERE, THERE], &[]).output().unwrap();
+    let run = sites.search(&proxy.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
     assert!(run.status.success(), "{}", said(&run));
     receiver.must_end();
     assert!(sites.report().is_some());
@@ -146,7 +146,7 @@ fn what_was_recorded_is_of_no_use() {
     let _ = thief.read_to_end(&mut answer);
     assert!(answer.len() < 5000, "the handshake is all there is");
     assert_eq!(fs::metadata(sites.path().join("r.fbm")).unwrap().len(), 0);
-    let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
+    let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
     assert!(run.status.success(), "{}", said(&run));
     let (code, messages) = receiver.end();
     assert_eq!((code, messages.matches("is not let in").count()), (Some(0), 1), "{messages}");
@@ -159,7 +159,7 @@ fn strangers_are_cut_off_in_time() {
     let sites = Sites::new(5);
     let words = ["-db", "db"];
     let link = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", "9"];
-    let keys = ["-key", "there", "-peer", &sites.keys[HERE]];
+    let keys = ["-key", "io_site", "-peer", &sites.keys[SEARCH_SITE]];
     let receiver =
         Receiver::new(fleetblast(sites.path(), &[&link[..], &keys, &words[..]].concat()));
     let hello = [22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3];
@@ -183,7 +183,7 @@ fn strangers_are_cut_off_in_time() {
         assert!(answer.len() < 100);
     }
     assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
-    let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
+    let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
     assert!(run.status.success(), "{}", said(&run));
     receiver.must_end();
     assert!(sites.report() == Some(sites.direct(&[])));

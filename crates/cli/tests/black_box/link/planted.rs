@@ -8,7 +8,7 @@ use super::sites::*;
 /// Runs a receiver that must end at once; returns its messages.
 fn refused(sites: &Sites) -> String {
     let words = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", "2"];
-    let link = ["-key", "there", "-peer", &sites.keys[HERE], "-db", "db"];
+    let link = ["-key", "io_site", "-peer", &sites.keys[SEARCH_SITE], "-db", "db"];
     let run = fleetblast(sites.path(), &[&words[..], &link].concat()).output().unwrap();
     assert_eq!(run.status.code(), Some(6), "{}", said(&run));
     said(&run)

@@ -15,7 +15,7 @@ impl Sites {
     /// Starts a receiver that takes a silent peer for dead after a third of this time.
     fn receive_for(&self, seconds: &str) -> Receiver {
         let link = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", seconds];
-        let words = ["-key", "there", "-peer", &self.keys[HERE], "-db", "db"];
+        let words = ["-key", "io_site", "-peer", &self.keys[SEARCH_SITE], "-db", "db"];
         Receiver::new(fleetblast(self.path(), &[&link[..], &words].concat()))
     }
 
@@ -23,7 +23,7 @@ impl Sites {
     /// the other half of the queries.
     pub(super) fn begin(&self, to: &str, options: &[&str]) -> (Child, Vec<u8>) {
         let words = ["blastp", "-query", "-", "-db", "db", "-block_residues", "500"];
-        let link = ["-send", to, "-key", "here", "-peer", &self.keys[THERE]];
+        let link = ["-send", to, "-key", "search_site", "-peer", &self.keys[IO_SITE]];
         let mut command: Command = fleetblast(self.path(), &[&words, &link[..], options].concat());
         let mut search = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let queries = fs::read(self.path().join("q.fa")).unwrap();

@@ -32,14 +32,14 @@ pub(super) fn said(run: &Output) -> String {
 /// Two sites in one directory, each with a key, and the database and queries.
 pub(super) struct Sites {
     pub(super) dir: TempDir,
-    /// Fingerprints of the keys `here`, `there` and `other`.
+    /// Fingerprints of the keys in [`NAMES`].
     pub(super) keys: [String; 3],
 }
 
-pub(super) const HERE: usize = 0;
-pub(super) const THERE: usize = 1;
+pub(super) const SEARCH_SITE: usize = 0;
+pub(super) const IO_SITE: usize = 1;
 pub(super) const OTHER: usize = 2;
-pub(super) const NAMES: [&str; 3] = ["here", "there", "other"];
+pub(super) const NAMES: [&str; 3] = ["search_site", "io_site", "other"];
 
 impl Sites {
     pub(super) fn new(count: usize) -> Sites {
@@ -79,7 +79,7 @@ impl Sites {
 
     /// Starts a receiver with `-db db` that accepts connections from the search site.
     pub(super) fn receive_db(&self) -> Receiver {
-        self.receive([THERE, HERE], &["-db", "db"])
+        self.receive([IO_SITE, SEARCH_SITE], &["-db", "db"])
     }
 
     /// Returns the contents of the report, and removes it; `None` if there is none.
