@@ -140,7 +140,7 @@ fn assign_partitions(workers: u32, replicas: u32, partitions: u32) -> Vec<HeldSh
         let size = holders.len() as u32;
         let by = nth_share(partitions / size, replicas, replica).start;
         (0..size).map(move |holder| {
-            (replica, staggered(nth_share(partitions, size, holder), partitions, by).into())
+            (replica, stagger(nth_share(partitions, size, holder), partitions, by).into())
         })
     };
     (0..replicas).flat_map(holders).collect()
@@ -152,7 +152,7 @@ fn assign_partitions(workers: u32, replicas: u32, partitions: u32) -> Vec<HeldSh
 /// with the same share would form a separate pool. Every block has equally many tasks for each
 /// pool, so a pool with faster tasks would run out of tasks. With shifted ranges, each pool
 /// overlaps with the next ones.
-fn staggered(share: Range<u32>, partitions: u32, by: u32) -> Vec<PartitionId> {
+fn stagger(share: Range<u32>, partitions: u32, by: u32) -> Vec<PartitionId> {
     let mut held: Vec<_> = share.map(|p| PartitionId((p + by) % partitions)).collect();
     held.sort_unstable();
     held

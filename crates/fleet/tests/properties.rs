@@ -23,7 +23,7 @@ fn random_jobs_come_out_right() {
 
 /// Whether the checkpoint has passes of a block that is not finished.
 fn has_passes(checkpoint: &Checkpoint) -> bool {
-    let finished = checkpoint.finished();
+    let finished = checkpoint.finished_blocks();
     let blocks = (0..100).map(BlockId).filter(|block| !finished.contains_key(block));
     blocks.into_iter().any(|block| checkpoint.first_pass(block) > PassId(0))
 }

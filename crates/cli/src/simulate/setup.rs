@@ -153,7 +153,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
     let plan = request.plan(&config).map_err(|error| layout_error(&error))?;
     let (replicas, block_residues) = (plan.shape.replicas, plan.block_residues);
     let source = Source::Recorded(trace, blocks);
-    let mut job = Job::planned(&plan, &request, source, machine, seed(options));
+    let mut job = Job::from_layout(&plan, &request, source, machine, seed(options));
     if model(options, ranks).is_none() {
         // A trace begins when all files are open, so no start is simulated.
         job.startup = None;

@@ -138,7 +138,7 @@ impl<P: Payload> Master<P> {
 
     /// Returns the number of tasks that are not assigned to a worker.
     pub fn waiting_tasks(&self) -> u64 {
-        self.queue.unassigned()
+        self.queue.unassigned_tasks()
     }
 
     fn rank(&self) -> Rank {
@@ -201,7 +201,9 @@ impl<P: Payload> Master<P> {
         match message {
             ToMaster::AssignBlocks { blocks } => self.queue_blocks(blocks),
             ToMaster::NoMore => self.supply = BlockSupply::Ended,
-            ToMaster::Verified { block, pass, verdict } => self.verified(block, pass, verdict),
+            ToMaster::Verified { block, pass, verdict } => {
+                self.receive_verdict(block, pass, verdict)
+            }
             ToMaster::BlockOffsets { offsets } => {
                 for (block, base) in offsets {
                     let next = self.outputs.set_offset(block, base);
@@ -227,7 +229,7 @@ impl<P: Payload> Master<P> {
             }
             ToMaster::Dropped { block, pass } => {
                 self.task_ended(member);
-                self.dropped(block, pass);
+                self.record_dropped_task(block, pass);
             }
             ToMaster::Reply { block, pass, reply } => {
                 self.members[member as usize].asked.pop_front();
@@ -269,10 +271,10 @@ impl<P: Payload> Master<P> {
         };
         match (pending, outcome) {
             (Pending::Prepare(block), MasterOutcome::Prepared { queries, pass }) => {
-                self.prepared(now, block, (pass, queries), actions);
+                self.begin_search(now, block, (pass, queries), actions);
             }
             (Pending::Absorb(block, pass), MasterOutcome::Absorbed { cut }) => {
-                self.absorbed(now, (block, pass), cut, actions);
+                self.record_absorbed_result(now, (block, pass), cut, actions);
             }
             (Pending::Round(block, pass), MasterOutcome::Ask(parts)) => {
                 self.ask(now, (block, pass), parts, actions);
@@ -287,7 +289,7 @@ impl<P: Payload> Master<P> {
                 self.lay_out(now, block, layout, actions);
             }
             (Pending::Gather(gathering), MasterOutcome::Gathered(bytes)) => {
-                self.gathered(now, gathering, bytes, actions);
+                self.receive_gathered(now, gathering, bytes, actions);
             }
             (pending, _) => {
                 unreachable!("the driver ended {pending:?} with another work's outcome")

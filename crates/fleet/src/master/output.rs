@@ -42,7 +42,7 @@ struct BlockOutput {
 impl BlockOutput {
     /// Returns the bytes that the block takes in memory: its output, and the overhead of each
     /// slice.
-    fn held(&self) -> u64 {
+    fn memory_bytes(&self) -> u64 {
         let runs = self.portions.iter().flat_map(|portion| &portion.runs);
         self.size + SLICE_MEMORY * runs.map(|run| run.slices.len() as u64).sum::<u64>()
     }
@@ -152,12 +152,17 @@ impl BlockOutputs {
         if self.stores {
             let stage = OutputStage::Storing(portions.len() as u32);
             self.storing += 1;
-            let laid = BlockOutput { stage, size, portions: recorded(&portions), is_new: true };
+            let laid = BlockOutput {
+                stage,
+                size,
+                portions: with_checkpoint_bytes(&portions),
+                is_new: true,
+            };
             self.blocks.insert(block, laid);
             return OutputStep::Store(portions, size);
         }
         let laid = BlockOutput { stage: OutputStage::Waiting, size, portions, is_new: true };
-        let held = laid.held();
+        let held = laid.memory_bytes();
         self.blocks.insert(block, laid);
         OutputStep::Finished { size, held }
     }
@@ -172,7 +177,7 @@ impl BlockOutputs {
         }
         laid.stage = OutputStage::Waiting;
         self.storing -= 1;
-        OutputStep::Finished { size: laid.size, held: laid.held() }
+        OutputStep::Finished { size: laid.size, held: laid.memory_bytes() }
     }
 
     /// Adds a block that an earlier run finished: `worker` copies it from the checkpoint to the
@@ -227,7 +232,7 @@ fn record(block: BlockId, start: u64, length: u64) -> OutputRun {
 }
 
 /// Returns the same portions, with bytes from the checkpoint instead of from workers.
-fn recorded(portions: &[Portion]) -> Vec<Portion> {
+fn with_checkpoint_bytes(portions: &[Portion]) -> Vec<Portion> {
     let record = |run: &OutputRun| record(run.block, run.offset, run.length());
     portions
         .iter()

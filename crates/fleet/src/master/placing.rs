@@ -128,7 +128,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    pub(super) fn gathered(
+    pub(super) fn receive_gathered(
         &mut self,
         now: Time,
         gathering: Gathering,

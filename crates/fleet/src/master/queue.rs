@@ -56,7 +56,7 @@ impl TaskQueue {
     }
 
     /// Returns the number of unassigned tasks.
-    pub fn unassigned(&self) -> u64 {
+    pub fn unassigned_tasks(&self) -> u64 {
         self.unassigned
     }
 
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(queue.assign_next(&held(0..4)), task(7, 3));
         assert_eq!(queue.assign_next(&held(1..3)), task(3, 2));
         assert_eq!(queue.assign_next(&held(1..3)), None);
-        assert_eq!(queue.unassigned(), 2);
+        assert_eq!(queue.unassigned_tasks(), 2);
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
         // Block 3 has begun, block 9 has not.
         assert_eq!(queue.assign_next(&held(0..1)), task(3, 0));
         queue.push(0, BlockId(7), PassId(1));
-        assert_eq!(queue.unassigned(), 2 + 1 + 2);
+        assert_eq!(queue.unassigned_tasks(), 2 + 1 + 2);
         assert_eq!(queue.assign_next(&held(0..2)), with_pass(1, 7, 0));
         assert_eq!(queue.assign_next(&held(0..1)), task(9, 0), "not what was assigned of block 3");
         assert_eq!(queue.assign_next(&held(0..2)), with_pass(1, 7, 1));
@@ -160,7 +160,7 @@ mod tests {
             task(9, 1),
         ];
         assert_eq!(rest.into_iter().map(Some).collect::<Vec<_>>(), expected);
-        assert_eq!(queue.unassigned(), 0);
+        assert_eq!(queue.unassigned_tasks(), 0);
     }
 
     #[test]
@@ -173,6 +173,6 @@ mod tests {
         assert_eq!(queue.assign_next(&held(0..2)), None);
         queue.push(3, BlockId(9), PassId(0));
         assert_eq!(queue.assign_next(&held(0..2)), task(9, 0));
-        assert_eq!(queue.unassigned(), 1);
+        assert_eq!(queue.unassigned_tasks(), 1);
     }
 }

@@ -35,7 +35,7 @@ impl<P: Payload> Master<P> {
     }
 
     /// Begins the search of a block whose queries are prepared.
-    pub(super) fn prepared(
+    pub(super) fn begin_search(
         &mut self,
         now: Time,
         block: BlockId,
@@ -81,8 +81,8 @@ impl<P: Payload> Master<P> {
         // Each worker gets one task before any worker gets a second one, until no task can be
         // assigned.
         let mut before = u64::MAX;
-        while self.queue.unassigned() < before && self.queue.unassigned() > 0 {
-            before = self.queue.unassigned();
+        while self.queue.unassigned_tasks() < before && self.queue.unassigned_tasks() > 0 {
+            before = self.queue.unassigned_tasks();
             let workers_with_room: Vec<u32> =
                 self.workers_with_room.iter().map(|&(_, member)| member).collect();
             for member in workers_with_room {
@@ -124,7 +124,7 @@ impl<P: Payload> Master<P> {
     /// workers hold the same partitions.
     pub(super) fn assign_task(&mut self, now: Time, member: u32, actions: &mut Actions<P>) {
         let state = &self.members[member as usize];
-        let plenty = self.queue.unassigned() >= self.members.len() as u64;
+        let plenty = self.queue.unassigned_tasks() >= self.members.len() as u64;
         let short = self.task_seconds < self.config.prefetch_below.seconds();
         let room = if plenty && short { 1 + self.config.prefetch } else { 1 };
         if !state.ready || (!state.asked.is_empty() && !short && self.has_replicas()) {
@@ -180,7 +180,7 @@ impl<P: Payload> Master<P> {
     pub(super) fn request_blocks(&mut self, now: Time, actions: &mut Actions<P>) {
         let wanted = self.members.len() as f64 * self.config.look_ahead;
         let coming = u64::from(self.preparing) * u64::from(self.topology.partitions);
-        let short = ((self.queue.unassigned() + coming) as f64) < wanted;
+        let short = ((self.queue.unassigned_tasks() + coming) as f64) < wanted;
         // Blocks that are being written must not pile up either, so they count.
         let open = self.unfinished.blocks() + self.outputs.placing();
         let window = open < self.config.most_unfinished_blocks as usize
@@ -206,13 +206,13 @@ impl<P: Payload> Master<P> {
     }
 
     /// Notes that a worker dropped an assigned task. Drops its block.
-    pub(super) fn dropped(&mut self, block: BlockId, pass: PassId) {
+    pub(super) fn record_dropped_task(&mut self, block: BlockId, pass: PassId) {
         if self.searching(block, pass).is_some() {
             self.searches.remove(&block);
         }
     }
 
-    pub(super) fn absorbed(
+    pub(super) fn record_absorbed_result(
         &mut self,
         now: Time,
         (block, pass): (BlockId, PassId),
@@ -251,7 +251,7 @@ impl<P: Payload> Master<P> {
 
     /// Receives the supermaster's verdict on a pass, and starts the work that decides the next
     /// step.
-    pub(super) fn verified(&mut self, block: BlockId, pass: PassId, verdict: P) {
+    pub(super) fn receive_verdict(&mut self, block: BlockId, pass: PassId, verdict: P) {
         let Some(search) = self.searching(block, pass) else { return };
         search.set_awaits_verification(false);
         let work = MasterWork::Verified { block, pass, verdict };

@@ -44,7 +44,7 @@ impl<E> Queue<E> {
     }
 
     /// Returns the number of events added so far.
-    pub fn added(&self) -> u64 {
+    pub fn added_events(&self) -> u64 {
         self.added
     }
 }

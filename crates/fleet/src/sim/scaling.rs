@@ -197,14 +197,14 @@ impl Scale {
         };
         let layout = request.plan(&config)?;
         let source = Source::Drawn(self.distribution());
-        let job = Job::planned(&layout, &request, source, self.machine(), self.seed);
+        let job = Job::from_layout(&layout, &request, source, self.machine(), self.seed);
         Ok((layout, job))
     }
 }
 
 impl Job {
     /// Creates the simulated job of a layout on a machine, as the driver would run it.
-    pub fn planned(
+    pub fn from_layout(
         layout: &Layout,
         request: &PlanInput,
         source: Source,

@@ -176,7 +176,7 @@ struct Crossing<'a> {
 impl<'a> Crossing<'a> {
     fn new(blocks: &'a [EncodedBlock], site: &'a ReportSite) -> Self {
         let mut queue = Queue::new();
-        let ready = site.opened();
+        let ready = site.opening_time();
         (0..site.ranks).for_each(|_| queue.add(ready, Event::Ready));
         blocks.iter().for_each(|block| queue.add(block.at, Event::BlockReady));
         Crossing {
@@ -302,7 +302,7 @@ impl<'a> Crossing<'a> {
 impl ReportSite {
     /// Returns the time when the ranks have verified that their database is the one that is
     /// searched. Each host reads the whole database for this.
-    fn opened(&self) -> Time {
+    fn opening_time(&self) -> Time {
         if !self.encoding.is_compared {
             return Time(0);
         }

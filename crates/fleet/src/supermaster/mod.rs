@@ -145,7 +145,7 @@ impl<P: Payload> Supermaster<P> {
         match message {
             ToSupermaster::RequestBlocks => self.wanting.push_back(group),
             ToSupermaster::Finished { block, size, held } => {
-                self.finished(
+                self.record_finished_block(
                     now,
                     block,
                     FinishedBlock { size, held, group: Some(group) },
@@ -204,13 +204,18 @@ impl<P: Payload> Supermaster<P> {
             Some(size) => {
                 self.queue.skip(queries.weight);
                 self.verification.skip(block);
-                self.finished(now, block, FinishedBlock { size, held: 0, group: None }, actions);
+                self.record_finished_block(
+                    now,
+                    block,
+                    FinishedBlock { size, held: 0, group: None },
+                    actions,
+                );
             }
             None => self.queue.push(block, queries),
         }
     }
 
-    fn finished(
+    fn record_finished_block(
         &mut self,
         now: Time,
         block: BlockId,
@@ -267,7 +272,7 @@ impl<P: Payload> Supermaster<P> {
             // Blocks that wait for verification take room at their masters. No master may run out
             // of room before some group searches the block that must be verified first.
             let awaited =
-                self.verification.awaited().and_then(|block| self.queue.take_block(block));
+                self.verification.awaited_block().and_then(|block| self.queue.take_block(block));
             let blocks = match awaited {
                 Some(blocks) => blocks,
                 None if full => {

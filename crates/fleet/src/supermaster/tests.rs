@@ -62,7 +62,7 @@ impl Bench {
     }
 
     /// Returns the messages that were sent to groups since the last call.
-    fn sent(&mut self) -> Vec<(u32, String)> {
+    fn sent_messages(&mut self) -> Vec<(u32, String)> {
         let said = self.actions.iter().filter_map(|action| match action {
             Action::Send { message: Outgoing::Master(group, message), .. } => {
                 Some((group.0, summary(message)))
@@ -100,7 +100,7 @@ fn one_by_one() -> Config {
     Config { segment_residues: 1, longest_first: 0.0, heartbeat: None, grain: 1, ..config }
 }
 
-fn finished(block: u32, size: u64) -> ToSupermaster<Bytes> {
+fn finished_message(block: u32, size: u64) -> ToSupermaster<Bytes> {
     ToSupermaster::Finished { block: BlockId(block), size, held: size }
 }
 
@@ -112,18 +112,21 @@ fn a_job_from_start_to_end() {
     bench.from(0, ToSupermaster::RequestBlocks);
     bench.from(1, ToSupermaster::RequestBlocks);
     assert_eq!(
-        bench.sent(),
+        bench.sent_messages(),
         [(1, "blocks [0]".into()), (0, "blocks [1]".into()), (1, "no more".into())]
     );
-    bench.from(0, finished(1, 7));
-    assert_eq!(bench.sent(), [], "the offset of block 1 is not known");
-    bench.from(1, finished(0, 5));
-    assert_eq!(bench.sent(), [(0, "bases [(1, 15)]".into()), (1, "bases [(0, 10)]".into())]);
+    bench.from(0, finished_message(1, 7));
+    assert_eq!(bench.sent_messages(), [], "the offset of block 1 is not known");
+    bench.from(1, finished_message(0, 5));
+    assert_eq!(
+        bench.sent_messages(),
+        [(0, "bases [(1, 15)]".into()), (1, "bases [(0, 10)]".into())]
+    );
     bench.from(0, ToSupermaster::Placed { block: BlockId(1) });
     bench.from(1, ToSupermaster::Placed { block: BlockId(0) });
     bench.done(&SupermasterWork::Close { offset: 22 }, SupermasterOutcome::Closed);
     assert!(matches!(bench.actions.last(), Some(Action::Exit(JobEnd::Completed))));
-    assert_eq!(bench.sent(), [(0, "stop Completed".into()), (1, "stop Completed".into())]);
+    assert_eq!(bench.sent_messages(), [(0, "stop Completed".into()), (1, "stop Completed".into())]);
 }
 
 #[test]
@@ -134,14 +137,14 @@ fn too_much_waiting_output_holds_back_all_blocks_except_the_oldest() {
     for _ in 0..3 {
         bench.from(0, ToSupermaster::RequestBlocks);
     }
-    bench.from(0, finished(1, 4));
-    bench.from(0, finished(2, 4));
-    bench.sent();
+    bench.from(0, finished_message(1, 4));
+    bench.from(0, finished_message(2, 4));
+    bench.sent_messages();
     bench.from(0, ToSupermaster::RequestBlocks);
-    assert_eq!(bench.sent(), [], "8 bytes wait for block 0");
-    bench.from(0, finished(0, 1));
+    assert_eq!(bench.sent_messages(), [], "8 bytes wait for block 0");
+    bench.from(0, finished_message(0, 1));
     assert_eq!(
-        bench.sent(),
+        bench.sent_messages(),
         [(0, "bases [(0, 10), (1, 11), (2, 15)]".into()), (0, "blocks [3]".into())]
     );
 }
@@ -152,9 +155,12 @@ fn blocks_of_an_earlier_run_are_only_placed() {
     bench.open_and_read(&[1, 1], &[1]);
     bench.from(0, ToSupermaster::RequestBlocks);
     bench.from(0, ToSupermaster::RequestBlocks);
-    assert_eq!(bench.sent(), [(0, "blocks [0]".into()), (0, "no more".into())]);
-    bench.from(0, finished(0, 2));
-    assert_eq!(bench.sent(), [(0, "restore 1 12 50".into()), (0, "bases [(0, 10)]".into())]);
+    assert_eq!(bench.sent_messages(), [(0, "blocks [0]".into()), (0, "no more".into())]);
+    bench.from(0, finished_message(0, 2));
+    assert_eq!(
+        bench.sent_messages(),
+        [(0, "restore 1 12 50".into()), (0, "bases [(0, 10)]".into())]
+    );
 }
 
 #[test]
@@ -162,23 +168,23 @@ fn a_drain_waits_for_blocks_that_can_be_stored() {
     let config = Config { checkpoint: true, drain_limit: Time(100), ..one_by_one() };
     let mut bench = Bench::new(config.clone(), 2, &[]);
     bench.event(Event::Drain);
-    assert_eq!(bench.sent(), [(0, "drain".into()), (1, "drain".into())]);
+    assert_eq!(bench.sent_messages(), [(0, "drain".into()), (1, "drain".into())]);
     bench.from(0, ToSupermaster::Drained);
-    assert_eq!(bench.sent(), []);
+    assert_eq!(bench.sent_messages(), []);
     bench.from(1, ToSupermaster::Drained);
     assert!(matches!(bench.actions.last(), Some(Action::Exit(JobEnd::Drained))));
-    assert_eq!(bench.sent(), [(0, "stop Drained".into()), (1, "stop Drained".into())]);
+    assert_eq!(bench.sent_messages(), [(0, "stop Drained".into()), (1, "stop Drained".into())]);
 
     let mut late = Bench::new(config.clone(), 1, &[]);
     late.event(Event::Drain);
-    late.sent();
+    late.sent_messages();
     late.now += 100;
     late.event(Event::Tick);
-    assert_eq!(late.sent(), [(0, "stop Drained".into())], "time is up");
+    assert_eq!(late.sent_messages(), [(0, "stop Drained".into())], "time is up");
 
     let mut without = Bench::new(Config { checkpoint: false, ..config }, 1, &[]);
     without.event(Event::Drain);
-    assert_eq!(without.sent(), [(0, "stop Drained".into())], "nothing can be kept");
+    assert_eq!(without.sent_messages(), [(0, "stop Drained".into())], "nothing can be kept");
 }
 
 #[test]
@@ -213,8 +219,8 @@ fn the_file_is_closed_when_all_partial_grains_are_written() {
     bench.from(0, ToSupermaster::RequestBlocks);
     // Block 0 has the bytes 10 to 30, which contain the whole grain 16 to 24. Block 1 has the bytes
     // 30 to 33, which contain no whole grain.
-    bench.from(0, finished(0, 20));
-    bench.from(0, finished(1, 3));
+    bench.from(0, finished_message(0, 20));
+    bench.from(0, finished_message(1, 3));
     bench.from(0, ToSupermaster::Placed { block: BlockId(0) });
     bench.from(0, ToSupermaster::Placed { block: BlockId(1) });
     bench.actions.clear();
@@ -248,14 +254,14 @@ fn waiting_partial_grains_hold_blocks_back() {
     let mut bench = Bench::new(config, 1, &[]);
     bench.open_and_read(&[1, 1, 1], &[]);
     bench.from(0, ToSupermaster::RequestBlocks);
-    bench.from(0, finished(0, 20));
+    bench.from(0, finished_message(0, 20));
     bench.event(end(10, 20));
-    bench.sent();
+    bench.sent_messages();
     // The oldest block may always be handed out.
     bench.from(0, ToSupermaster::RequestBlocks);
-    assert_eq!(bench.sent(), [(0, "blocks [1]".into())]);
+    assert_eq!(bench.sent_messages(), [(0, "blocks [1]".into())]);
     bench.from(0, ToSupermaster::RequestBlocks);
-    assert_eq!(bench.sent(), [], "20 bytes wait to be written");
+    assert_eq!(bench.sent_messages(), [], "20 bytes wait to be written");
 }
 
 #[test]
@@ -277,7 +283,7 @@ fn others_wait_for_the_verification_of_a_short_first_block_and_go_one_by_one() {
         works.any(|action| matches!(action, Action::Run { work: SupermasterWork::Read { .. }, .. }))
     };
     assert!(!is_reading(&bench), "{:?}", bench.actions);
-    assert_eq!(bench.sent(), [(0, "blocks [0]".into())]);
+    assert_eq!(bench.sent_messages(), [(0, "blocks [0]".into())]);
     let (block, pass, results) = (BlockId(0), PassId(0), Bytes::from(vec![1; 4]));
     bench.from(0, ToSupermaster::Verify { block, pass, found: results.clone() });
     let outcome = |is_confirmed| SupermasterOutcome::Verified {
@@ -286,15 +292,15 @@ fn others_wait_for_the_verification_of_a_short_first_block_and_go_one_by_one() {
     };
     bench.done(&SupermasterWork::Verify { block, pass, results: results.clone() }, outcome(false));
     assert!(!is_reading(&bench), "{:?}", bench.actions);
-    assert_eq!(bench.sent(), [(0, "verified 0 0".into())]);
+    assert_eq!(bench.sent_messages(), [(0, "verified 0 0".into())]);
     let pass = PassId(1);
     bench.from(0, ToSupermaster::Verify { block, pass, found: results.clone() });
     bench.done(&SupermasterWork::Verify { block, pass, results }, outcome(true));
     bench.done(&read(1), SupermasterOutcome::Read(queries(10)));
     bench.done(&read(2), SupermasterOutcome::Read(queries(50)));
-    assert_eq!(bench.sent(), []);
+    assert_eq!(bench.sent_messages(), []);
     bench.from(0, ToSupermaster::RequestBlocks);
-    assert_eq!(bench.sent(), [(0, "blocks [2]".into())]);
+    assert_eq!(bench.sent_messages(), [(0, "blocks [2]".into())]);
 }
 
 #[test]
@@ -303,9 +309,9 @@ fn the_next_block_to_verify_goes_out_of_turn() {
     let mut bench = Bench::new(config, 1, &[]);
     bench.open_and_read(&[1, 5, 9], &[]);
     bench.from(0, ToSupermaster::RequestBlocks);
-    assert_eq!(bench.sent(), [(0, "blocks [2]".into())], "the longest");
+    assert_eq!(bench.sent_messages(), [(0, "blocks [2]".into())], "the longest");
     let (block, pass, found) = (BlockId(2), PassId(0), Bytes::from(vec![0; 3]));
     bench.from(0, ToSupermaster::Verify { block, pass, found });
     bench.from(0, ToSupermaster::RequestBlocks);
-    assert_eq!(bench.sent(), [(0, "blocks [0]".into())]);
+    assert_eq!(bench.sent_messages(), [(0, "blocks [0]".into())]);
 }

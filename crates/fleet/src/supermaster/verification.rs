@@ -42,7 +42,7 @@ impl<P> VerificationQueue<P> {
 
     /// Returns the next block to verify if its results are missing while results of other blocks
     /// wait.
-    pub fn awaited(&self) -> Option<BlockId> {
+    pub fn awaited_block(&self) -> Option<BlockId> {
         let waits = !self.waiting.is_empty() && !self.waiting.contains_key(&self.next);
         waits.then_some(self.next)
     }
@@ -95,9 +95,9 @@ mod tests {
         verification.skip(BlockId(2));
         verification.add(BlockId(1), pass(0));
         assert_eq!(block(&mut verification), None);
-        assert_eq!(verification.awaited(), Some(BlockId(0)));
+        assert_eq!(verification.awaited_block(), Some(BlockId(0)));
         verification.skip(BlockId(0));
-        assert_eq!(verification.awaited(), None);
+        assert_eq!(verification.awaited_block(), None);
         assert_eq!(block(&mut verification), Some((1, 0)));
         assert_eq!(verification.end(false), Some((BlockId(1), GroupId(3), PassId(0))));
         assert_eq!(block(&mut verification), None, "block 1 is to come again");

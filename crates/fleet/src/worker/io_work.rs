@@ -147,7 +147,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    pub(super) fn sent(&mut self, ticket: Ticket) {
+    pub(super) fn record_sent(&mut self, ticket: Ticket) {
         if let Some(place) = self.sending.iter().position(|(sending, _)| *sending == ticket) {
             match self.sending.swap_remove(place) {
                 (_, Sending::Part(length)) => self.memory.close_part(length),

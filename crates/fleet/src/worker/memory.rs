@@ -37,13 +37,13 @@ impl Memory {
     }
 
     /// Returns the number of bytes held or granted.
-    pub fn used(&self) -> u64 {
+    pub fn used_bytes(&self) -> u64 {
         self.pieces + self.granted + self.windows + self.parts + self.collective
     }
 
     /// Returns the number of bytes held.
-    pub fn held(&self) -> u64 {
-        self.used() - self.granted
+    pub fn held_bytes(&self) -> u64 {
+        self.used_bytes() - self.granted
     }
 
     /// Returns the largest number of bytes held at any time so far.
@@ -52,8 +52,8 @@ impl Memory {
     }
 
     fn note(&mut self) {
-        debug_assert!(self.used() <= self.limit, "result memory exceeded: {self:?}");
-        self.peak = self.peak.max(self.held());
+        debug_assert!(self.used_bytes() <= self.limit, "result memory exceeded: {self:?}");
+        self.peak = self.peak.max(self.held_bytes());
     }
 
     /// Grants all remaining memory, except the reserved buffers, to the answer that begins. Returns

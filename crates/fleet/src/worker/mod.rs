@@ -102,7 +102,7 @@ impl<P: Payload> Worker<P> {
 
     /// Returns the number of bytes of output that the worker holds now.
     pub fn memory_used(&self) -> u64 {
-        self.memory.held()
+        self.memory.held_bytes()
     }
 
     fn ticket(&mut self) -> Ticket {
@@ -209,13 +209,13 @@ impl<P: Payload> Worker<P> {
         actions: &mut Actions<P>,
     ) {
         if let Some((_, computing)) = self.computing.take_if(|(running, _)| *running == ticket) {
-            self.computed(now, computing, outcome, actions);
+            self.end_computation(now, computing, outcome, actions);
         } else if let Some((_, io_work)) = self.io_work.take_if(|(running, _)| *running == ticket) {
             self.io_done(now, io_work, outcome, actions);
         }
     }
 
-    fn computed(
+    fn end_computation(
         &mut self,
         now: Time,
         computing: Computing,
@@ -288,7 +288,7 @@ impl<P: Payload> Role<P> for Worker<P> {
                 let failure = Failure { rank: self.rank, code, cause };
                 self.send_to_master(now, ToMaster::Failed(failure), actions);
             }
-            Event::Sent { ticket } => self.sent(ticket),
+            Event::Sent { ticket } => self.record_sent(ticket),
             Event::Tick => self.tick(now, actions),
             // The driver sends `Drain` only to the supermaster.
             Event::Drain => {}

@@ -103,7 +103,7 @@ impl<P: Payload> WorkerOutput<P> {
             (PortionDestination::OutputFile, Some(grain)) => {
                 with_partial_grains(runs, buffer, grain)
             }
-            _ => planned(runs, buffer, false).collect(),
+            _ => plan_windows(runs, buffer, false).collect(),
         };
         if windows.is_empty() {
             windows.push_back(Planned { length: 0, runs: Vec::new(), is_partial_grain: false });
@@ -216,14 +216,14 @@ fn with_partial_grains(runs: Vec<OutputRun>, buffer: u64, grain: u64) -> VecDequ
         let SplitRun { inner, partial_grains } = split_at_grains(run, grain);
         own.extend(inner);
         for partial in partial_grains {
-            all.extend(planned(vec![partial], buffer, true));
+            all.extend(plan_windows(vec![partial], buffer, true));
         }
     }
-    all.extend(planned(own, buffer, false));
+    all.extend(plan_windows(own, buffer, false));
     all
 }
 
-fn planned(
+fn plan_windows(
     runs: Vec<OutputRun>,
     buffer: u64,
     is_partial_grain: bool,

@@ -50,7 +50,7 @@ impl Bench {
     }
 
     /// Returns the work that the last event started.
-    fn started(&self) -> Option<(Ticket, &WorkerWork<Bytes>)> {
+    fn started_work(&self) -> Option<(Ticket, &WorkerWork<Bytes>)> {
         self.actions.iter().find_map(|action| match action {
             Action::Run { ticket, work } => Some((*ticket, work)),
             _ => None,
@@ -85,14 +85,14 @@ fn place(slices: &[(u32, u64)]) -> ToWorker<Bytes> {
 fn questions_come_before_searches_and_one_work_at_a_time() {
     let mut bench = Bench::new(Config::default());
     bench.assign(0);
-    let (first, work) = bench.started().unwrap();
+    let (first, work) = bench.started_work().unwrap();
     assert!(matches!(work, WorkerWork::Search { .. }));
     bench.assign(1);
-    assert!(bench.started().is_none());
+    assert!(bench.started_work().is_none());
     bench.deliver(ask(7));
-    assert!(bench.started().is_none());
+    assert!(bench.started_work().is_none());
     bench.event(Event::Done { ticket: first, outcome: WorkerOutcome::Searched(bytes(3)) });
-    let (_, work) = bench.started().unwrap();
+    let (_, work) = bench.started_work().unwrap();
     assert!(matches!(work, WorkerWork::Answer { block: BlockId(7), .. }));
 }
 
@@ -100,14 +100,14 @@ fn questions_come_before_searches_and_one_work_at_a_time() {
 fn the_cut_reaches_the_running_search_and_waiting_tasks() {
     let mut bench = Bench::new(Config::default());
     bench.assign(0);
-    let (first, _) = bench.started().unwrap();
+    let (first, _) = bench.started_work().unwrap();
     bench.assign(1);
     bench.deliver(cut(0, PassId(0)));
     assert!(matches!(bench.actions[..], [Action::RaiseCut { block: BlockId(0), .. }]));
     bench.deliver(cut(1, PassId(0)));
     assert!(bench.actions.is_empty());
     bench.event(Event::Done { ticket: first, outcome: WorkerOutcome::Searched(bytes(3)) });
-    let (_, work) = bench.started().unwrap();
+    let (_, work) = bench.started_work().unwrap();
     assert!(matches!(work, WorkerWork::Search { cut: Some(_), .. }));
 }
 
@@ -115,7 +115,7 @@ fn the_cut_reaches_the_running_search_and_waiting_tasks() {
 fn a_cut_of_another_pass_prunes_nothing() {
     let mut bench = Bench::new(Config::default());
     bench.assign_in(0, PassId(1));
-    let (ticket, _) = bench.started().unwrap();
+    let (ticket, _) = bench.started_work().unwrap();
     bench.assign_in(0, PassId(1));
     for pass in [0, 2] {
         bench.deliver(cut(0, PassId(pass)));
@@ -129,7 +129,7 @@ fn a_cut_of_another_pass_prunes_nothing() {
         matches!(message, ToMaster::Result { block: BlockId(0), pass: PassId(1), .. })
     });
     assert!(result, "{:?}", bench.actions);
-    let (_, work) = bench.started().unwrap();
+    let (_, work) = bench.started_work().unwrap();
     assert!(matches!(work, WorkerWork::Search { pass: PassId(1), cut: None, .. }), "{work:?}");
     bench.deliver(cut(0, PassId(1)));
     assert!(matches!(bench.actions[..], [Action::RaiseCut { pass: PassId(1), .. }]));
@@ -140,7 +140,7 @@ fn an_answer_names_its_pass() {
     let mut bench = Bench::new(Config::default());
     let questions = vec![(PartitionId(0), bytes(1))];
     bench.deliver(ToWorker::AnswerRound { block: BlockId(0), pass: PassId(3), questions });
-    let (ticket, work) = bench.started().unwrap();
+    let (ticket, work) = bench.started_work().unwrap();
     assert!(matches!(work, WorkerWork::Answer { pass: PassId(3), .. }));
     let outcome = WorkerOutcome::Answered { reply: bytes(1), kept: 0 };
     bench.event(Event::Done { ticket, outcome });
@@ -191,16 +191,16 @@ fn a_writer_collects_windows_of_at_most_the_buffer() {
         from,
         message: ToWorker::OutputBytes { window: 1, bytes: bytes(50) },
     });
-    let (ticket, work) = bench.started().unwrap();
+    let (ticket, work) = bench.started_work().unwrap();
     let WorkerWork::Write(window) = work else { panic!("{work:?}") };
     assert_eq!((window.runs[0].offset, window.length()), (1100, 50));
     bench.event(Event::Message {
         from,
         message: ToWorker::OutputBytes { window: 0, bytes: bytes(40) },
     });
-    assert!(bench.started().is_none());
+    assert!(bench.started_work().is_none());
     bench.event(Event::Done { ticket, outcome: WorkerOutcome::Written { freed: 0 } });
-    let (ticket, _) = bench.started().unwrap();
+    let (ticket, _) = bench.started_work().unwrap();
     bench.event(Event::Done { ticket, outcome: WorkerOutcome::Written { freed: 60 } });
     assert!(matches!(
         bench.actions[..],
@@ -215,9 +215,9 @@ fn a_writer_collects_windows_of_at_most_the_buffer() {
 fn a_collective_write_goes_on_beside_the_search() {
     let mut bench = Bench::new(Config::default());
     bench.assign(0);
-    assert!(matches!(bench.started(), Some((_, WorkerWork::Search { .. }))));
+    assert!(matches!(bench.started_work(), Some((_, WorkerWork::Search { .. }))));
     bench.deliver(ToWorker::Collective { runs: Vec::new(), master: None });
-    let (ticket, work) = bench.started().unwrap();
+    let (ticket, work) = bench.started_work().unwrap();
     assert!(matches!(work, WorkerWork::Collective { .. }));
     bench.event(Event::Done { ticket, outcome: WorkerOutcome::Written { freed: 0 } });
     assert!(matches!(
@@ -231,12 +231,12 @@ fn an_answer_may_use_the_remaining_memory() {
     let config = Config { write_buffer: 100, result_memory: 1000, ..Config::default() };
     let mut bench = Bench::new(config);
     bench.deliver(ask(0));
-    let (ticket, work) = bench.started().unwrap();
+    let (ticket, work) = bench.started_work().unwrap();
     assert!(matches!(work, WorkerWork::Answer { budget: 600, .. }));
     let outcome = WorkerOutcome::Answered { reply: bytes(1), kept: 450 };
     bench.event(Event::Done { ticket, outcome });
     bench.deliver(ask(1));
-    assert!(matches!(bench.started(), Some((_, WorkerWork::Answer { budget: 150, .. }))));
+    assert!(matches!(bench.started_work(), Some((_, WorkerWork::Answer { budget: 150, .. }))));
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn partial_grains_are_handed_over_and_take_memory_until_they_have_left() {
     };
     let mut receipts = Vec::new();
     for (start, length) in [(1000, 24), (1088, 62)] {
-        let (ticket, work) = bench.started().unwrap();
+        let (ticket, work) = bench.started_work().unwrap();
         let WorkerWork::HandOver(window) = work else { panic!("{work:?}") };
         assert_eq!((window.runs[0].offset, window.length()), (start, length));
         let outcome = WorkerOutcome::Gathered { bytes: bytes(length as usize), freed: length };
@@ -316,7 +316,7 @@ fn partial_grains_are_handed_over_and_take_memory_until_they_have_left() {
         receipts.push(receipt);
     }
     assert_eq!(bench.worker.memory_used(), 24 + 62 + 64, "with the window that is written");
-    let (ticket, work) = bench.started().unwrap();
+    let (ticket, work) = bench.started_work().unwrap();
     let WorkerWork::Write(window) = work else { panic!("{work:?}") };
     assert_eq!((window.runs[0].offset, window.length()), (1024, 64));
     bench.event(Event::Done { ticket, outcome: WorkerOutcome::Written { freed: 64 } });

@@ -111,7 +111,7 @@ impl Bench {
 
     /// Returns the tasks that the last event assigned: worker, block, partition, and whether the
     /// message has the queries.
-    fn assigned(&self) -> Vec<(u32, u32, u32, bool)> {
+    fn assigned_tasks(&self) -> Vec<(u32, u32, u32, bool)> {
         let assigned = self.actions.iter().filter_map(|action| match action {
             Action::Send {
                 message:
@@ -125,7 +125,7 @@ impl Bench {
 
     /// Asks questions of these sizes in bytes, by partition. Returns each worker that gets
     /// questions, with their partitions.
-    fn asked(&mut self, questions: &[(u32, usize)]) -> Vec<(u32, Vec<u32>)> {
+    fn ask(&mut self, questions: &[(u32, usize)]) -> Vec<(u32, Vec<u32>)> {
         let part = |&(partition, length): &(u32, usize)| (PartitionId(partition), bytes(length));
         self.done(MasterOutcome::Ask(questions.iter().map(part).collect()));
         let asked = self.actions.iter().filter_map(|action| match action {

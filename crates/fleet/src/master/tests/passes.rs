@@ -21,7 +21,7 @@ impl Bench {
     }
 
     /// Returns the passes whose data workers may drop, according to the last event.
-    fn forgotten(&self) -> Vec<(u32, u32)> {
+    fn forgotten_passes(&self) -> Vec<(u32, u32)> {
         let sent = self.actions.iter().filter_map(|action| match action {
             Action::Send {
                 message: Outgoing::Worker(_, ToWorker::Assign { forget, .. }), ..
@@ -32,7 +32,7 @@ impl Bench {
     }
 
     /// Returns the work that the last event started.
-    fn started(&self) -> Option<&MasterWork<Bytes>> {
+    fn started_work(&self) -> Option<&MasterWork<Bytes>> {
         self.actions.iter().find_map(|action| match action {
             Action::Run { work, .. } => Some(work),
             _ => None,
@@ -63,7 +63,7 @@ fn a_block_comes_back_before_those_that_have_not_begun() {
     assert_eq!(bench.assigned_in_passes(), []);
     bench.result(0, 1);
     assert_eq!(bench.assigned_in_passes(), [(0, 0, 1, 0, Some(33))]);
-    assert_eq!(bench.forgotten(), [(0, 0)]);
+    assert_eq!(bench.forgotten_passes(), [(0, 0)]);
     bench.done(MasterOutcome::Absorbed { cut: None });
     bench.pass = PassId(1);
     bench.result(0, 0);
@@ -87,14 +87,14 @@ fn all_partitions_are_searched_again_with_the_new_queries_and_no_cut() {
 fn messages_of_an_earlier_pass_do_not_count_for_the_current_one() {
     let mut bench = Bench::in_second_pass(config());
     bench.result(1, 0);
-    assert!(bench.started().is_none(), "hits of the first pass: {:?}", bench.actions);
+    assert!(bench.started_work().is_none(), "hits of the first pass: {:?}", bench.actions);
     bench.worker_says(1, ToMaster::Dropped { block: BlockId(0), pass: PassId(0) });
     bench.reply(1, 0);
-    assert!(bench.started().is_none(), "a reply of the first pass: {:?}", bench.actions);
+    assert!(bench.started_work().is_none(), "a reply of the first pass: {:?}", bench.actions);
 
     bench.pass = PassId(1);
     bench.result(0, 0);
-    assert!(matches!(bench.started(), Some(MasterWork::MergeHits { pass: PassId(1), .. })));
+    assert!(matches!(bench.started_work(), Some(MasterWork::MergeHits { pass: PassId(1), .. })));
     bench.done(MasterOutcome::Absorbed { cut: Some(bytes(5)) });
     let raised: Vec<_> = bench
         .actions
@@ -111,7 +111,7 @@ fn messages_of_an_earlier_pass_do_not_count_for_the_current_one() {
     bench.result(1, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
     assert!(matches!(
-        bench.started(),
+        bench.started_work(),
         Some(MasterWork::DecideNextStep { pass: PassId(1), round: 0, .. })
     ));
 }
@@ -121,14 +121,14 @@ fn rounds_of_a_new_pass_begin_at_zero_and_late_replies_end_none() {
     let mut bench = Bench::in_second_pass(config());
     bench.pass = PassId(1);
     bench.search_block(0);
-    assert_eq!(bench.asked(&[(1, 2)]), [(1, vec![1])]);
+    assert_eq!(bench.ask(&[(1, 2)]), [(1, vec![1])]);
     bench.pass = PassId(0);
     bench.reply(1, 0);
-    assert!(bench.started().is_none(), "{:?}", bench.actions);
+    assert!(bench.started_work().is_none(), "{:?}", bench.actions);
     bench.pass = PassId(1);
     bench.reply(1, 0);
     assert!(matches!(
-        bench.started(),
+        bench.started_work(),
         Some(MasterWork::DecideNextStep { pass: PassId(1), round: 1, replies, .. }) if replies.len() == 1
     ));
 }
@@ -206,7 +206,7 @@ fn a_drain_drops_a_block_that_has_come_back() {
     assert_eq!(bench.sent_to_supermaster(), ["Drained"]);
     bench.pass = PassId(1);
     bench.result(0, 0);
-    assert!(bench.started().is_none(), "the block is gone: {:?}", bench.actions);
+    assert!(bench.started_work().is_none(), "the block is gone: {:?}", bench.actions);
 }
 
 #[test]
@@ -224,13 +224,13 @@ fn results_of_a_pass_are_verified_before_the_next_step() {
         };
         matches!(message, ToSupermaster::Verify { block: BlockId(0), pass: PassId(0), .. })
     });
-    assert!(sent && bench.started().is_none(), "{:?}", bench.actions);
+    assert!(sent && bench.started_work().is_none(), "{:?}", bench.actions);
     let verdict =
         |pass| ToMaster::Verified { block: BlockId(0), pass: PassId(pass), verdict: bytes(2) };
     bench.supermaster_says(verdict(1));
-    assert!(bench.started().is_none(), "the verdict of another pass");
+    assert!(bench.started_work().is_none(), "the verdict of another pass");
     bench.supermaster_says(verdict(0));
-    assert!(matches!(bench.started(), Some(MasterWork::Verified { block: BlockId(0), .. })));
+    assert!(matches!(bench.started_work(), Some(MasterWork::Verified { block: BlockId(0), .. })));
     bench.done(MasterOutcome::NextPass { queries: bytes(33) });
     assert_eq!(bench.assigned_in_passes(), [(0, 0, 1, 0, Some(33)), (1, 0, 1, 1, Some(33))]);
 }
@@ -251,5 +251,5 @@ fn a_drain_drops_blocks_that_wait_for_verification() {
     assert!(drained, "{:?}", bench.actions);
     let verdict = ToMaster::Verified { block: BlockId(0), pass: PassId(0), verdict: bytes(2) };
     bench.supermaster_says(verdict);
-    assert!(bench.started().is_none(), "{:?}", bench.actions);
+    assert!(bench.started_work().is_none(), "{:?}", bench.actions);
 }

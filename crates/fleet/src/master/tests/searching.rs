@@ -10,12 +10,12 @@ fn alignment_is_balanced_whoever_searched_most() {
         bench.result_of(worker, 0, partition);
         bench.done(MasterOutcome::Absorbed { cut: None });
     }
-    let shared = bench.asked(&[(0, 50), (1, 20), (2, 40), (3, 35)]);
+    let shared = bench.ask(&[(0, 50), (1, 20), (2, 40), (3, 35)]);
     assert_eq!(shared, [(0, vec![0, 1]), (1, vec![2, 3])]);
     bench.reply(0, 0);
     bench.reply(1, 0);
     // The worker that made the alignments of a partition also answers the next round.
-    assert_eq!(bench.asked(&[(2, 9), (3, 9)]), [(1, vec![2, 3])]);
+    assert_eq!(bench.ask(&[(2, 9), (3, 9)]), [(1, vec![2, 3])]);
     bench.reply(1, 0);
     let piece = |partition| Extent {
         owner: PieceOwner::Partition(PassId(0), PartitionId(partition)),
@@ -32,7 +32,7 @@ fn without_replicas_the_searcher_answers() {
     let mut bench = Bench::with(config(), 1, 2);
     bench.assign_blocks(&[(0, 1)]);
     bench.search_block(0);
-    assert_eq!(bench.asked(&[(0, 1), (1, 100)]), [(0, vec![0]), (1, vec![1])]);
+    assert_eq!(bench.ask(&[(0, 1), (1, 100)]), [(0, vec![0]), (1, vec![1])]);
 }
 
 #[test]
@@ -40,9 +40,9 @@ fn blocks_are_asked_for_and_searched_in_their_order() {
     let mut bench = Bench::new(config());
     assert!(bench.master.supply == BlockSupply::Asked);
     bench.assign_blocks(&[(0, 10), (1, 99)]);
-    assert_eq!(bench.assigned(), [(0, 0, 0, true), (1, 0, 1, true)]);
+    assert_eq!(bench.assigned_tasks(), [(0, 0, 0, true), (1, 0, 1, true)]);
     bench.result(1, 0);
-    assert_eq!(bench.assigned(), [(1, 1, 1, true)]);
+    assert_eq!(bench.assigned_tasks(), [(1, 1, 1, true)]);
     assert_eq!(bench.sent_to_supermaster(), ["RequestBlocks"], "one task is left for two workers");
 }
 
@@ -67,16 +67,16 @@ fn queries_are_prepared_once_and_before_they_are_searched() {
     assert!(bench.sent_to_supermaster().is_empty(), "tasks of block 5 are coming");
     bench.supermaster_says(ToMaster::Drain);
     bench.done(MasterOutcome::Prepared { queries: bytes(20), pass: PassId(0) });
-    assert!(bench.assigned().is_empty(), "a drain drops what was not assigned");
+    assert!(bench.assigned_tasks().is_empty(), "a drain drops what was not assigned");
 }
 
 #[test]
 fn a_worker_gets_a_second_task_only_when_there_are_enough() {
     let mut bench = Bench::new(Config { prefetch: 1, ..config() });
     bench.assign_blocks(&[(0, 1)]);
-    assert_eq!(bench.assigned().len(), 2);
+    assert_eq!(bench.assigned_tasks().len(), 2);
     bench.assign_blocks(&[(1, 1), (2, 1)]);
-    let second = bench.assigned();
+    let second = bench.assigned_tasks();
     assert_eq!(second, [(0, 1, 0, true), (1, 1, 1, true)]);
 }
 
@@ -90,7 +90,7 @@ fn no_task_waits_behind_a_long_one() {
     bench.result(0, 0);
     bench.done(MasterOutcome::Absorbed { cut: None });
     bench.assign_blocks(&[(1, 1), (2, 1), (3, 1)]);
-    assert_eq!(bench.assigned(), [(0, 1, 0, true)]);
+    assert_eq!(bench.assigned_tasks(), [(0, 1, 0, true)]);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn asking_for_an_unsearched_partition_ends_the_job() {
     let mut bench = Bench::with(config(), 1, 2);
     bench.assign_blocks(&[(0, 1)]);
     bench.search_block(0);
-    assert_eq!(bench.asked(&[(7, 1)]), []);
+    assert_eq!(bench.ask(&[(7, 1)]), []);
     let sent = bench.sent_to_supermaster();
     assert!(sent[0].starts_with("Failed") && sent[0].contains("partition 7"), "{sent:?}");
 }

@@ -19,14 +19,14 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Returns the complete blocks, which the next run need not search, with the bytes of their
     /// output.
-    pub fn finished(&self) -> BTreeMap<BlockId, u64> {
+    pub fn finished_blocks(&self) -> BTreeMap<BlockId, u64> {
         let whole = self.stored.iter().filter(|(_, (bytes, size))| bytes.is_exactly(0, *size));
         whole.map(|(&block, &(_, size))| (block, size)).collect()
     }
 
     /// Returns the number of complete blocks plus the number of kept passes.
     pub fn progress(&self) -> u64 {
-        self.finished().len() as u64
+        self.finished_blocks().len() as u64
             + self.kept.values().map(|&passes| u64::from(passes)).sum::<u64>()
     }
 

@@ -258,7 +258,9 @@ impl Ledger {
         self.check(last.is_none(), || format!("{last:?} writes in the grain of the end"));
         let blocks = self.bases.len() - 1;
         let whole = match self.stays {
-            true => self.written.is_exactly(0, 0) && self.checkpoint.finished().len() == blocks,
+            true => {
+                self.written.is_exactly(0, 0) && self.checkpoint.finished_blocks().len() == blocks
+            }
             false => self.written.is_exactly(start, end),
         };
         self.check(whole, || "bytes of the output are missing".to_string());

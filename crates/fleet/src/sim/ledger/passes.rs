@@ -57,7 +57,7 @@ impl Passes {
     pub fn new(workload: Workload, start: Checkpoint) -> Passes {
         Passes {
             workload,
-            finished: start.finished(),
+            finished: start.finished_blocks(),
             start,
             unverified: BlockId(0),
             blocks: HashMap::new(),

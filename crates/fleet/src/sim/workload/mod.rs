@@ -138,7 +138,7 @@ impl Workload {
         Xoshiro256PlusPlus::seed_from_u64(self.seed ^ mixed)
     }
 
-    fn recorded(trace: &Trace, block: BlockId) -> &TraceBlock {
+    fn recorded_block(trace: &Trace, block: BlockId) -> &TraceBlock {
         &trace.blocks[block.index() % trace.blocks.len()]
     }
 
@@ -154,7 +154,7 @@ impl Workload {
     pub fn weight(&self, block: BlockId) -> Weight {
         match &self.source {
             Source::Drawn(_) => self.drawn[block.index()].weight,
-            Source::Recorded(trace, _) => Self::recorded(trace, block).weight,
+            Source::Recorded(trace, _) => Self::recorded_block(trace, block).weight,
         }
     }
 
@@ -164,7 +164,7 @@ impl Workload {
         let findings = if prepared { FINDINGS * self.weight(block).sequences } else { 0 };
         match &self.source {
             Source::Drawn(_) => self.weight(block).residues + findings,
-            Source::Recorded(trace, _) => Self::recorded(trace, block).query_bytes + findings,
+            Source::Recorded(trace, _) => Self::recorded_block(trace, block).query_bytes + findings,
         }
     }
 
@@ -172,7 +172,7 @@ impl Workload {
     pub fn read_seconds(&self, block: BlockId) -> f64 {
         match &self.source {
             Source::Drawn(of) => of.read_seconds * self.weight(block).residues as f64,
-            Source::Recorded(trace, _) => Self::recorded(trace, block).read_seconds,
+            Source::Recorded(trace, _) => Self::recorded_block(trace, block).read_seconds,
         }
     }
 
@@ -180,7 +180,7 @@ impl Workload {
     pub fn prepare_seconds(&self, block: BlockId) -> f64 {
         match &self.source {
             Source::Drawn(of) => of.prepare_seconds * self.weight(block).residues as f64,
-            Source::Recorded(trace, _) => Self::recorded(trace, block).prepare_seconds,
+            Source::Recorded(trace, _) => Self::recorded_block(trace, block).prepare_seconds,
         }
     }
 
@@ -212,7 +212,7 @@ impl Workload {
                 of.search_seconds / f64::from(self.partitions) * of_block * of_task
             }
             Source::Recorded(trace, _) => {
-                self.share(&Self::recorded(trace, block).search_seconds, partition)
+                self.share(&Self::recorded_block(trace, block).search_seconds, partition)
             }
         }
     }
@@ -239,7 +239,7 @@ impl Workload {
                 self.search_seconds(block, pass, partition) * of.answer_share / chance / rounds
             }
             Source::Recorded(trace, _) => {
-                self.share(&Self::recorded(trace, block).answer_seconds, partition) / rounds
+                self.share(&Self::recorded_block(trace, block).answer_seconds, partition) / rounds
             }
         }
     }
@@ -273,7 +273,7 @@ impl Workload {
                 let queries = self.weight(block).sequences as f64;
                 of.work_seconds + of.master_seconds * queries / works
             }
-            Source::Recorded(trace, _) => Self::recorded(trace, block).master_seconds / works,
+            Source::Recorded(trace, _) => Self::recorded_block(trace, block).master_seconds / works,
         }
     }
 
@@ -285,7 +285,7 @@ impl Workload {
                 (of.hit_bytes * queries / f64::from(self.partitions)) as u64
             }
             Source::Recorded(trace, _) => {
-                let bytes: Vec<f64> = Self::recorded(trace, block)
+                let bytes: Vec<f64> = Self::recorded_block(trace, block)
                     .hit_bytes
                     .iter()
                     .map(|&bytes| bytes as f64)
@@ -314,7 +314,7 @@ impl Workload {
                 (0..count as u32).map(length).collect()
             }
             Source::Recorded(trace, _) => {
-                let recorded: Vec<f64> = Self::recorded(trace, block)
+                let recorded: Vec<f64> = Self::recorded_block(trace, block)
                     .piece_bytes
                     .iter()
                     .map(|&bytes| bytes as f64)
@@ -355,7 +355,7 @@ impl Workload {
         }
         let master = match &self.source {
             Source::Drawn(of) => of.master_bytes * self.weight(block).sequences / 2,
-            Source::Recorded(trace, _) => Self::recorded(trace, block).master_bytes / 2,
+            Source::Recorded(trace, _) => Self::recorded_block(trace, block).master_bytes / 2,
         };
         let own = |piece| Extent { owner: PieceOwner::Master, piece, length: master };
         if master > 0 {

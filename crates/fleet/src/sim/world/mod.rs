@@ -169,7 +169,7 @@ impl<'a> World<'a> {
         World {
             queue: Queue::new(),
             alive: 0,
-            supermaster: Supermaster::new(config, topology, job.checkpoint.finished()),
+            supermaster: Supermaster::new(config, topology, job.checkpoint.finished_blocks()),
             masters: groups.map(|group| Master::new(group, config, topology)).collect(),
             workers: (0..workers as u32)
                 .map(|worker| Worker::new(WorkerId(worker), config, topology))

@@ -42,7 +42,7 @@ impl World<'_> {
         report.peak_memory = peaks.max().unwrap_or(0);
         report.written = self.files.bytes;
         report.file_load = report.written as f64 / self.job.machine.file_rate / makespan;
-        report.events = self.queue.added();
+        report.events = self.queue.added_events();
         let (checkpoint, violations, written_at) = match self.ledger {
             Some(ledger) => (ledger.checkpoint, ledger.violations, ledger.written_at),
             None => (Checkpoint::default(), Vec::new(), Vec::new()),
