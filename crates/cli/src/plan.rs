@@ -456,7 +456,7 @@ fn refuse_unsupported(
 /// this CPU.
 fn kernel(environment: &ProcessEnvironment<'_>) -> Result<Kernel, Error> {
     let Some(name) = (environment.variable)(KERNEL) else { return Ok(Kernel::detect()) };
-    Kernel::named(&name.to_string_lossy()).ok_or_else(|| {
+    Kernel::from_name(&name.to_string_lossy()).ok_or_else(|| {
         let name = name.to_string_lossy();
         Error::query_options(format_args!(
             "environment variable {KERNEL}: this processor has no '{name}'; it may be avx512, avx2, or portable"

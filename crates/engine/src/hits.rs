@@ -38,7 +38,7 @@ pub struct PrelimHsp {
 impl PrelimHsp {
     /// Returns the HSP with subject positions relative to `start`.
     #[must_use]
-    pub(crate) fn shifted(&self, start: u32) -> PrelimHsp {
+    pub(crate) fn relative_to(&self, start: u32) -> PrelimHsp {
         let [s_start, s_end, s_seed] =
             [self.s_start, self.s_end, self.s_seed].map(|at| at.wrapping_sub(start));
         PrelimHsp { s_start, s_end, s_seed, ..*self }

@@ -73,7 +73,7 @@ impl Kernel {
     }
 
     /// Returns the kernel with this name, if this CPU has the instructions.
-    pub fn named(name: &str) -> Option<Kernel> {
+    pub fn from_name(name: &str) -> Option<Kernel> {
         Kernel::available().find(|kernel| kernel.name() == name)
     }
 
@@ -86,7 +86,7 @@ impl Kernel {
         }
     }
 
-    /// Returns the name that [`Kernel::named`] accepts.
+    /// Returns the name that [`Kernel::from_name`] accepts.
     pub fn name(self) -> &'static str {
         match self {
             Kernel::Avx512(_) => "avx512",
@@ -106,7 +106,7 @@ impl Serialize for Kernel {
 impl<'de> Deserialize<'de> for Kernel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Kernel, D::Error> {
         let name = String::deserialize(deserializer)?;
-        Kernel::named(&name).ok_or_else(|| D::Error::custom(format!("the CPU lacks {name}")))
+        Kernel::from_name(&name).ok_or_else(|| D::Error::custom(format!("the CPU lacks {name}")))
     }
 }
 
@@ -124,9 +124,9 @@ mod tests {
         #[cfg(not(target_arch = "x86_64"))]
         let conflicts = false;
         let kernels = [
-            ("avx512", Kernel::named("avx512").is_some()),
+            ("avx512", Kernel::from_name("avx512").is_some()),
             ("avx512cd", conflicts),
-            ("avx2", Kernel::named("avx2").is_some()),
+            ("avx2", Kernel::from_name("avx2").is_some()),
         ];
         for (name, _) in kernels.into_iter().filter(|(_, is_here)| !is_here) {
             let line = format!("NOT TESTED: {name} kernels (the CPU lacks them)\n");

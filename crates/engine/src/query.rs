@@ -140,7 +140,7 @@ pub(crate) trait QueryRules {
 
     /// Returns the letters of a context for scoring. Without hard masks they share the memory of
     /// `unmasked`, so that a genome is in memory only once.
-    fn scored(&self, unmasked: &Arc<[u8]>, masks: &[Range<u32>]) -> Arc<[u8]> {
+    fn scoring_letters(&self, unmasked: &Arc<[u8]>, masks: &[Range<u32>]) -> Arc<[u8]> {
         match self.common().soft_masking || masks.is_empty() {
             true => Arc::clone(unmasked),
             false => self.hard_masked(unmasked, masks).into(),
@@ -159,7 +159,7 @@ impl Query {
         let masks = rules.masks(input, &context_letters);
         let context = |((frame, unmasked), masks): ((Frame, Vec<u8>), Vec<Range<u32>>)| {
             let unmasked = Arc::from(unmasked);
-            let letters = rules.scored(&unmasked, &masks);
+            let letters = rules.scoring_letters(&unmasked, &masks);
             let karlin = rules.ungapped(&letters);
             let (length_adjustment, search_space) =
                 search_space(letters.len(), karlin.as_ref(), rules, totals);
@@ -194,7 +194,7 @@ impl Query {
     ) -> Query {
         let context = |((frame, unmasked), preparation): ((Frame, Vec<u8>), ContextPreparation)| {
             let unmasked = Arc::from(unmasked);
-            let letters = rules.scored(&unmasked, &preparation.masks);
+            let letters = rules.scoring_letters(&unmasked, &preparation.masks);
             Context::from_preparation(frame, unmasked, letters, input, preparation)
         };
         let context_letters = rules.context_letters(input).into_iter();

@@ -123,7 +123,7 @@ pub(crate) fn preliminary_culling(
     let limit = preliminary_limit(limit);
     let hsps = || hits.iter().flat_map(|hit| &hit.hsps);
     let items = |written| prelim_items(hits, written).collect();
-    let survivors = culled(items, hsps, (written, part), limit);
+    let survivors = cull(items, hsps, (written, part), limit);
     let mut kept = keep_prelim(hits, &survivors);
     kept.sort_by(compare_prelim_hits);
     kept
@@ -131,7 +131,7 @@ pub(crate) fn preliminary_culling(
 
 /// Returns the numbers of the HSPs that culling keeps. It culls each frame separately
 /// (`s_BlastHSPCullingRun`). `part` is the range of the query that was searched.
-fn culled<'a, T: ContextHsp + 'a, I: Iterator<Item = &'a T>>(
+fn cull<'a, T: ContextHsp + 'a, I: Iterator<Item = &'a T>>(
     items: impl Fn(WrittenQuery) -> Vec<Item>,
     hsps: impl Fn() -> I,
     (written, part): (WrittenQuery, Range<u32>),
@@ -205,7 +205,7 @@ pub(crate) fn final_filter(
             hits.sort_by(by_first_alignment);
             let hsps = || hits.iter().flat_map(|hit| &hit.alignments);
             let items = |written| final_items(&hits, written);
-            culled(items, hsps, (written, 0..written.length), limit)
+            cull(items, hsps, (written, 0..written.length), limit)
         }
         HspFilter::BestHit { overhang, edge } => {
             hits.sort_by(compare_final_hits);
@@ -214,7 +214,7 @@ pub(crate) fn final_filter(
     };
     let take = |hit: &mut SubjectHit| std::mem::take(&mut hit.alignments);
     let all: Vec<Vec<Alignment>> = hits.iter_mut().map(take).collect();
-    for (hit, kept) in hits.iter_mut().zip(chosen(all, &survivors)) {
+    for (hit, kept) in hits.iter_mut().zip(select_items(all, &survivors)) {
         hit.alignments = kept;
         hit.alignments.sort_by(compare_hsps);
     }
@@ -224,7 +224,7 @@ pub(crate) fn final_filter(
 
 /// Selects items from lists by their numbers, which count through all lists. The items of each
 /// result are in the order of `numbers`.
-fn chosen<T>(lists: Vec<Vec<T>>, numbers: &[usize]) -> Vec<Vec<T>> {
+fn select_items<T>(lists: Vec<Vec<T>>, numbers: &[usize]) -> Vec<Vec<T>> {
     let mut kept: Vec<Vec<T>> = lists.iter().map(|_| Vec::new()).collect();
     let of_list =
         |(list, hsps): (usize, Vec<T>)| hsps.into_iter().map(move |hsp| Some((list, hsp)));
@@ -356,7 +356,7 @@ fn final_items(hits: &[SubjectHit], written: WrittenQuery) -> Vec<Item> {
 fn keep_prelim(hits: &[PrelimHit], survivors: &[usize]) -> Vec<PrelimHit> {
     let lists = hits.iter().map(|hit| hit.hsps.clone()).collect();
     let mut kept = Vec::new();
-    for (hit, mut hsps) in hits.iter().zip(chosen(lists, survivors)) {
+    for (hit, mut hsps) in hits.iter().zip(select_items(lists, survivors)) {
         hsps.sort_by(compare_hsps);
         if !hsps.is_empty() {
             let evalue = best_evalue(hsps.iter().map(|hsp| hsp.evalue));

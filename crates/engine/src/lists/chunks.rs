@@ -302,7 +302,7 @@ fn join(mut old: PrelimHit, new: PrelimHit, starts: &Starts) -> PrelimHit {
         };
         is_near && unite(left, right)
     };
-    old.hsps = joined(old.hsps, new.hsps, starts.is_cut().then_some(meet), together);
+    old.hsps = join_lists(old.hsps, new.hsps, starts.is_cut().then_some(meet), together);
     old.evalue = order::best_evalue(old.hsps.iter().map(|hsp| hsp.evalue));
     old
 }
@@ -324,7 +324,7 @@ pub(crate) fn join_subject_chunks(
         let diagonal = |hsp: &PrelimHsp| i64::from(hsp.q_start) - i64::from(hsp.s_start);
         are_near(left, right) && (gapped || diagonal(left) == diagonal(right)) && unite(left, right)
     };
-    joined(old, new, Some(meet), together)
+    join_lists(old, new, Some(meet), together)
 }
 
 /// Conditions for HSPs that may meet HSPs of another chunk. `reaches` accepts HSPs of earlier
@@ -336,7 +336,7 @@ struct MeetingHsps<A, B> {
 }
 
 /// Joins both lists. The result is in ORDER-S. HSPs that meet become one.
-fn joined(
+fn join_lists(
     mut old: Vec<PrelimHsp>,
     mut new: Vec<PrelimHsp>,
     meet: Option<MeetingHsps<impl Fn(&PrelimHsp) -> bool, impl Fn(&PrelimHsp) -> bool>>,

@@ -127,7 +127,7 @@ impl NucleotideParams {
     /// ranges that overlap or touch are joined (`s_CombineDustMasksWithUserProvidedMasks`,
     /// dust_filter.cpp).
     fn dusted_with(&self, letters: &[u8], masks: Vec<Range<u32>>) -> Vec<Range<u32>> {
-        let dusted = self.dusted(letters);
+        let dusted = self.dust_ranges(letters);
         match dusted.is_empty() {
             true => mask::combine(masks),
             false => mask::merge_touching([masks, dusted].concat()),
@@ -150,7 +150,7 @@ impl NucleotideParams {
 
     /// Returns the DUST ranges of the plus strand. If only the minus strand is searched, DUST reads
     /// the minus strand, which changes the ends of ranges.
-    fn dusted(&self, letters: &[u8]) -> Vec<Range<u32>> {
+    fn dust_ranges(&self, letters: &[u8]) -> Vec<Range<u32>> {
         let Some(dust) = &self.dust else { return Vec::new() };
         match self.strands {
             Strands::Plus | Strands::Both => dust::mask(letters, dust),

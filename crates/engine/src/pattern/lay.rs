@@ -23,7 +23,7 @@ impl Pattern {
     /// Appends the alignment columns of two occurrences.
     pub(crate) fn append_columns(&self, pair: &Pair, edits: &mut Vec<Edit>) {
         let runs = match &self.finder {
-            Finder::Variants(variants) => fixed(variants, pair),
+            Finder::Variants(variants) => divide_fixed(variants, pair),
             Finder::Words(words) => long(&self.places, words, pair),
         };
         // An occurrence always matches some variant.
@@ -45,7 +45,7 @@ impl Pattern {
 
 /// Divides both occurrences of a pattern of fixed length into runs of positions. Returns the
 /// numbers of letters of each run, in query and subject.
-fn fixed(variants: &Variants, pair: &Pair) -> Option<Vec<[usize; 2]>> {
+fn divide_fixed(variants: &Variants, pair: &Pair) -> Option<Vec<[usize; 2]>> {
     let mut rests = [variants.matching(pair.letters)?, variants.matching(pair.subject)?];
     let mut runs = Vec::new();
     while rests.iter().any(|rest| !rest.is_empty()) {

@@ -82,7 +82,7 @@ impl Reading<'_> {
         letter
     }
 
-    fn malformed(&self) -> PatternError {
+    fn malformed_error(&self) -> PatternError {
         PatternError::Malformed { at: self.at + 1 }
     }
 
@@ -100,7 +100,9 @@ impl Reading<'_> {
             return Ok(None);
         }
         let rest = &self.text[self.at + 1..];
-        let Some(end) = rest.iter().position(|&c| c == b')') else { return Err(self.malformed()) };
+        let Some(end) = rest.iter().position(|&c| c == b')') else {
+            return Err(self.malformed_error());
+        };
         self.at += end + 2;
         Ok(Some(std::str::from_utf8(&rest[..end]).unwrap_or_default()))
     }
@@ -109,7 +111,7 @@ impl Reading<'_> {
     /// whether there is one.
     fn variable(&mut self) -> Result<bool, PatternError> {
         let before = self.at;
-        let malformed = self.malformed();
+        let malformed = self.malformed_error();
         let Some((least, most)) = self.parentheses()?.and_then(|inner| inner.split_once(','))
         else {
             self.at = before;
@@ -160,7 +162,7 @@ impl Reading<'_> {
                     set &= !(1 << code);
                     probability -= self.background[code];
                 }
-                None => return Err(self.malformed()),
+                None => return Err(self.malformed_error()),
             }
         }
     }
@@ -168,7 +170,7 @@ impl Reading<'_> {
     /// Adds positions that match a set of letters. A number in parentheses says how many; the
     /// default is one.
     fn add_positions(&mut self, set: u32, probability: f64) -> Result<(), PatternError> {
-        let malformed = self.malformed();
+        let malformed = self.malformed_error();
         let count = match self.parentheses()? {
             // Characters after the number are ignored.
             Some(inner) => {

@@ -5,7 +5,7 @@ fn codes(text: &str) -> Vec<u8> {
     text.bytes().map(|letter| encode(letter).unwrap()).collect()
 }
 
-fn found(pattern: &str, text: &str) -> Vec<(u32, u32)> {
+fn find_all(pattern: &str, text: &str) -> Vec<(u32, u32)> {
     let pattern = Pattern::parse(pattern).unwrap();
     pattern.occurrences(&codes(text)).into_iter().map(|place| (place.start, place.end)).collect()
 }
@@ -23,28 +23,28 @@ fn patterns_are_read() {
 
 #[test]
 fn letters_sets_and_wildcards_are_found() {
-    assert_eq!(found("[AG]-x(2)-K", "MAWWKGGGK"), [(1, 5), (5, 9)]);
-    assert_eq!(found("{AG}-K", "AKWKGK"), [(2, 4)]);
-    assert_eq!(found("g(2)", "GGG"), [(0, 2), (1, 3)]);
-    assert_eq!(found("G-x(0,2)-K", "GWKGKGWWWK"), [(0, 3), (3, 5)]);
-    assert_eq!(found("", "GWK"), []);
-    assert_eq!(found("x(2,4)-G", "AAAAG"), [(2, 5)], "wildcards at the start are fixed");
-    assert_eq!(found("G-x(1,4)", "GAAAA"), [(0, 2)], "and those at the end");
+    assert_eq!(find_all("[AG]-x(2)-K", "MAWWKGGGK"), [(1, 5), (5, 9)]);
+    assert_eq!(find_all("{AG}-K", "AKWKGK"), [(2, 4)]);
+    assert_eq!(find_all("g(2)", "GGG"), [(0, 2), (1, 3)]);
+    assert_eq!(find_all("G-x(0,2)-K", "GWKGKGWWWK"), [(0, 3), (3, 5)]);
+    assert_eq!(find_all("", "GWK"), []);
+    assert_eq!(find_all("x(2,4)-G", "AAAAG"), [(2, 5)], "wildcards at the start are fixed");
+    assert_eq!(find_all("G-x(1,4)", "GAAAA"), [(0, 2)], "and those at the end");
 }
 
 #[test]
 fn at_an_end_one_letter_for_a_wildcard_comes_first() {
-    assert_eq!(found("G-x(0,2)-K", "GGGK"), [(1, 4)]);
-    assert_eq!(found("G-x(0,3)-K", "GAAAK"), [(0, 5)]);
+    assert_eq!(find_all("G-x(0,2)-K", "GGGK"), [(1, 4)]);
+    assert_eq!(find_all("G-x(0,3)-K", "GAAAK"), [(0, 5)]);
 }
 
 #[test]
 fn many_variants_are_searched_for_by_words() {
     let long = "G-x(0,30)-K-x(0,30)-H";
     let text = format!("MG{}K{}HA", "A".repeat(29), "A".repeat(30));
-    assert_eq!(found(long, &text), [(1, 63)]);
+    assert_eq!(find_all(long, &text), [(1, 63)]);
     let text = format!("MG{}K{}HA", "A".repeat(31), "A".repeat(30));
-    assert_eq!(found(long, &text), []);
+    assert_eq!(find_all(long, &text), []);
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(crate) fn times(scores: &[[i32; SIZE]], factor: impl Fn(i32) -> f64) -> Posi
 }
 
 /// Converts a [fine](FINE) score to its final size times a factor, without rounding.
-fn scaled(score: i32, factor: f64) -> f64 {
+fn scale_score(score: i32, factor: f64) -> f64 {
     factor * f64::from(score) / FINE
 }
 
@@ -75,7 +75,7 @@ impl PssmMaker {
         let fine = self.fine_scores(query, frequencies);
         let chance = self.chance(query, &fine);
         let lambda = |factor: f64| {
-            let at = |score| nearest(scaled(score, factor));
+            let at = |score| nearest(scale_score(score, factor));
             let lambda = chance.with_distribution(at, |scores| scores.lambda(INITIAL_LAMBDA));
             lambda.filter(|&lambda| lambda > 0.0).ok_or(PssmError::PositiveAverage)
         };
@@ -101,7 +101,7 @@ impl PssmMaker {
                 high = factor;
             }
         }
-        let scores = times(&fine, |score| scaled(score, factor));
+        let scores = times(&fine, |score| scale_score(score, factor));
         let parameters = self.parameters(query, &scores).ok_or(PssmError::PositiveAverage)?;
         Ok((scores, parameters))
     }

@@ -86,7 +86,7 @@ fn a_query_alone_scores_as_the_matrix_before_it_is_stretched() {
     }
 }
 
-fn purged(texts: &[&str]) -> Vec<String> {
+fn purge(texts: &[&str]) -> Vec<String> {
     let mut alignment = rows(texts);
     purge::purge(&mut alignment);
     let letter = |cell: &Cell| match cell.is_aligned() {
@@ -99,13 +99,13 @@ fn purged(texts: &[&str]) -> Vec<String> {
 #[test]
 fn what_equals_the_query_is_dropped_region_by_region() {
     let query = "MKVLAWGDEF";
-    assert_eq!(purged(&[query, query]), [query]);
-    assert_eq!(purged(&[query, "MKVL..GDEW"]), [query, "......GDEW"]);
+    assert_eq!(purge(&[query, query]), [query]);
+    assert_eq!(purge(&[query, "MKVL..GDEW"]), [query, "......GDEW"]);
     // An `X` does not count, unless there is nothing else.
-    assert_eq!(purged(&[query, "MKXL......"]), [query]);
-    assert_eq!(purged(&[query, "XX........"]), [query, "XX........"]);
+    assert_eq!(purge(&[query, "MKXL......"]), [query]);
+    assert_eq!(purge(&[query, "XX........"]), [query, "XX........"]);
     // After a position without alignment, a region begins with the first known pair.
-    assert_eq!(purged(&[query, "..XLAWGDEF"]), [query, "..X......."]);
+    assert_eq!(purge(&[query, "..XLAWGDEF"]), [query, "..X......."]);
 }
 
 #[test]
@@ -114,10 +114,10 @@ fn of_two_alike_the_later_one_goes() {
     let one = "MKVLAWGDEWWWRNPQSTYC";
     let other = "MKVLAWGDEWWWRNPQSTYA";
     // 19 of 20 are alike.
-    assert_eq!(purged(&[query, one, other]), [query, one]);
+    assert_eq!(purge(&[query, one, other]), [query, one]);
     let shorter = ".....WGDEWWWRNPQS...";
-    assert_eq!(purged(&[query, one, shorter]), [query, one, shorter], "13 of 20");
-    assert_eq!(purged(&[query, one, shorter, other]), [query, one, shorter]);
+    assert_eq!(purge(&[query, one, shorter]), [query, one, shorter], "13 of 20");
+    assert_eq!(purge(&[query, one, shorter, other]), [query, one, shorter]);
 }
 
 #[test]

@@ -117,7 +117,7 @@ impl Weights {
     }
 
     /// Returns the columns with weights in which the query has a known letter.
-    fn seen<'a>(
+    fn known_columns<'a>(
         &'a self,
         alignment: &'a QueryAlignment,
         least: u32,
@@ -131,12 +131,16 @@ impl Weights {
             let sum: f64 = self.shares[position].iter().sum();
             (0.99..=1.01).contains(&sum)
         };
-        if self.seen(alignment, least).all(whole) { Ok(()) } else { Err(PssmError::Weights) }
+        if self.known_columns(alignment, least).all(whole) {
+            Ok(())
+        } else {
+            Err(PssmError::Weights)
+        }
     }
 
     /// Distributes the share of gaps among the letters.
     fn spread_gaps(&mut self, alignment: &QueryAlignment, least: u32, standard: &ByCode) {
-        let seen: Vec<usize> = self.seen(alignment, least).collect();
+        let seen: Vec<usize> = self.known_columns(alignment, least).collect();
         for position in seen {
             let shares = &mut self.shares[position];
             for code in 0..SIZE {

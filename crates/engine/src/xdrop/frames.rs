@@ -140,7 +140,7 @@ impl Frames {
         };
         let [first, first_gaps] = first_row(zero, costs);
         Some(Frames {
-            scores: scores.all().iter().map(|row| row.map(clipped)).collect(),
+            scores: scores.all().iter().map(|row| row.map(clip)).collect(),
             costs,
             zero: zero as i8,
             highest: highest as i8,
@@ -160,8 +160,8 @@ fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
     let (mut cells, mut opened) = ([NEVER; LANES], [NEVER; LANES]);
     let mut last = CENTRE;
     for (lane, score) in (CENTRE..).zip(row) {
-        cells[lane] = clipped(zero + score);
-        opened[lane] = clipped(zero + score - costs.open_extend);
+        cells[lane] = clip(zero + score);
+        opened[lane] = clip(zero + score - costs.open_extend);
         last = lane;
     }
     // BLAST+ does not compute the pair after the last cell.
@@ -170,7 +170,7 @@ fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
 }
 
 /// Converts a score to a byte; a score that is too low becomes [`NEVER`].
-fn clipped(score: i32) -> i8 {
+fn clip(score: i32) -> i8 {
     score.max(i32::from(NEVER)) as i8
 }
 
@@ -415,8 +415,8 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
         // The position stays within the margin, because a live lane stands for a column of the
         // subject.
         self.position = self.position.wrapping_add_signed(by);
-        self.scores = R::load(self.proof, &shifted(&self.scores.store(), by));
-        self.gaps = R::load(self.proof, &shifted(&self.gaps.store(), by));
+        self.scores = R::load(self.proof, &shift_lanes(&self.scores.store(), by));
+        self.gaps = R::load(self.proof, &shift_lanes(&self.gaps.store(), by));
     }
 }
 
@@ -427,7 +427,7 @@ fn at_edge(lanes: u128) -> bool {
 }
 
 /// Returns the cells shifted `by` lanes down, or up if `by` is negative.
-fn shifted(cells: &Cells, by: isize) -> Cells {
+fn shift_lanes(cells: &Cells, by: isize) -> Cells {
     let mut out = [NEVER; LANES];
     let distance = by.unsigned_abs();
     if by > 0 {

@@ -90,7 +90,7 @@ fn hit(hsp: PrelimHsp) -> Vec<PrelimHit> {
     vec![PrelimHit { oid: 0, evalue: hsp.evalue, hsps: vec![hsp] }]
 }
 
-fn merged(old: PrelimHsp, new: PrelimHsp, starts: [Option<Start>; 2]) -> Vec<Range<u32>> {
+fn merge_hsps(old: PrelimHsp, new: PrelimHsp, starts: [Option<Start>; 2]) -> Vec<Range<u32>> {
     let starts = Starts { by_context: starts.to_vec(), overlap: OVERLAP };
     let merged = merge(hit(old), hit(new), &starts).remove(0).hsps;
     merged.iter().map(|hsp| hsp.q_start..hsp.q_end).collect()
@@ -100,20 +100,20 @@ fn merged(old: PrelimHsp, new: PrelimHsp, starts: [Option<Start>; 2]) -> Vec<Ran
 fn pieces_of_the_plus_strand_meet() {
     let starts = [Some(Start::Plus(900)), Some(Start::Minus(0))];
     let (old, new) = (hsp(0, 300, 700..1000, 0), hsp(0, 400, 900..1300, 200));
-    assert_eq!(merged(old, new, starts), [700..1300]);
+    assert_eq!(merge_hsps(old, new, starts), [700..1300]);
     // BLAST+ does not notice the cut if only the minus strand is searched and the next part ends
     // with the query.
     let starts = [None, Some(Start::Minus(0))];
-    assert_eq!(merged(old, new, starts), [900..1300, 700..1000]);
+    assert_eq!(merge_hsps(old, new, starts), [900..1300, 700..1000]);
 }
 
 #[test]
 fn pieces_of_the_minus_strand_meet_only_if_the_next_is_short() {
     let long = [Some(Start::Plus(900)), Some(Start::Minus(0))];
     let (old, new) = (hsp(1, 300, 1000..1300, 800), hsp(1, 400, 700..1100, 500));
-    assert_eq!(merged(old, new, long), [700..1100, 1000..1300]);
+    assert_eq!(merge_hsps(old, new, long), [700..1100, 1000..1300]);
     let short = [Some(Start::Plus(1_900)), Some(Start::Minus(950))];
-    assert_eq!(merged(old, new, short), [700..1300]);
+    assert_eq!(merge_hsps(old, new, short), [700..1300]);
 }
 
 #[test]

@@ -199,7 +199,7 @@ impl Sets {
         }
         let [q_gap, s_gap] = self.gaps.longest().map(i64::from);
         let overlap = i64::from(OVERLAP);
-        let merged = self.merged(head, other);
+        let merged = self.merge_sets(head, other);
         merged.windows(2).all(|pair| {
             let [left, right] = [pair[0], pair[1]].map(|number| self.links[number].bounds);
             let [lq, le] = [left.q_start, left.q_end].map(i64::from);
@@ -214,7 +214,7 @@ impl Sets {
     /// Joins the sets of two HSPs, and returns the first HSP of the new set.
     fn join(&mut self, head: usize, other: usize, evalue: f64) -> usize {
         let sum = self.links[other].sum + self.links[head].sum;
-        let merged = self.merged(head, self.head_of(other));
+        let merged = self.merge_sets(head, self.head_of(other));
         for (place, &number) in merged.iter().enumerate() {
             let previous = place.checked_sub(1).map(|before| merged[before]);
             let next = merged.get(place + 1).copied();
@@ -236,7 +236,7 @@ impl Sets {
 
     /// Returns the HSPs of two sets by start in the query. Among equal starts the HSPs of the
     /// second set come first.
-    fn merged(&self, first: usize, second: usize) -> Vec<usize> {
+    fn merge_sets(&self, first: usize, second: usize) -> Vec<usize> {
         let (first, second) = (self.set_of(first), self.set_of(second));
         let marked = second.map(|number| (number, 0)).chain(first.map(|number| (number, 1)));
         let mut merged: Vec<(usize, u8)> = marked.collect();

@@ -13,7 +13,7 @@
 
 use fleetblast_seq::nucleotide::blastna;
 
-use super::row::{Cells, Computation, LANES, NEVER, Row, SECTION, Table, clipped};
+use super::row::{Cells, Computation, LANES, NEVER, Row, SECTION, Table, clip};
 use super::rows::Bases;
 use crate::scores::ScoreRows;
 use crate::xdrop::Extent;
@@ -85,7 +85,7 @@ impl NarrowParameters {
         };
         let [first, first_gaps] = first_row(zero, costs);
         Some(NarrowParameters {
-            scores: tables.map(|row| std::array::from_fn(|letter| clipped(row[letter]))),
+            scores: tables.map(|row| std::array::from_fn(|letter| clip(row[letter]))),
             costs,
             zero: zero as i8,
             rows: rows as u32,
@@ -105,8 +105,8 @@ fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
     let (mut cells, mut opened) = ([NEVER; LANES], [NEVER; LANES]);
     let mut last = CENTRE;
     for (lane, score) in (CENTRE..).zip(row) {
-        cells[lane] = clipped(zero + score);
-        opened[lane] = clipped(zero + score - costs.open_extend);
+        cells[lane] = clip(zero + score);
+        opened[lane] = clip(zero + score - costs.open_extend);
         last = lane;
     }
     // BLAST+ does not compute the pair after the last cell.
@@ -146,8 +146,8 @@ impl Computation for ResumedExtensions<'_> {
     #[inline(always)]
     fn run<R: Row>(self, proof: R::Proof) -> Self::Output {
         let ResumedExtensions { narrow, directions, progress } = self;
-        let left = Extension::<R>::resumed(proof, narrow, directions[0], progress[0]);
-        let right = Extension::<R>::resumed(proof, narrow, directions[1], progress[1]);
+        let left = Extension::<R>::resume(proof, narrow, directions[0], progress[0]);
+        let right = Extension::<R>::resume(proof, narrow, directions[1], progress[1]);
         run(narrow, [left, right])
     }
 }
@@ -285,13 +285,13 @@ impl<'a, R: Row> Extension<'a, R> {
 
     /// Resumes from a saved state.
     #[inline(always)]
-    fn resumed(
+    fn resume(
         proof: R::Proof,
         narrow: &NarrowParameters,
         direction: Direction<'a, Bases<'a>>,
         progress: &Progress,
     ) -> Self {
-        let byte = |below: i16| clipped(i32::from(narrow.zero) + i32::from(below));
+        let byte = |below: i16| clip(i32::from(narrow.zero) + i32::from(below));
         Extension {
             taken: progress.taken,
             position: progress.position,
@@ -376,15 +376,15 @@ impl<'a, R: Row> Extension<'a, R> {
             let by = below as isize - (room / 2) as isize;
             // The position stays within the margin, as a live lane has a letter of the query.
             self.position = self.position.wrapping_add_signed(by);
-            self.scores = R::load(self.proof, &shifted(&self.scores.store(), by));
-            self.gaps = R::load(self.proof, &shifted(&self.gaps.store(), by));
+            self.scores = R::load(self.proof, &shift_lanes(&self.scores.store(), by));
+            self.gaps = R::load(self.proof, &shift_lanes(&self.gaps.store(), by));
         }
     }
 }
 
 /// Returns the cells shifted by `by` lanes down, or up if `by` is negative.
 #[cold]
-fn shifted(cells: &Cells, by: isize) -> Cells {
+fn shift_lanes(cells: &Cells, by: isize) -> Cells {
     let mut out = [NEVER; LANES];
     let distance = by.unsigned_abs();
     if by > 0 {

@@ -18,7 +18,7 @@ pub(super) type Cells = [i8; LANES];
 pub(super) type Table = [i8; 16];
 
 /// Converts a score to a byte; a score that is too low becomes [`NEVER`].
-pub(super) fn clipped(score: i32) -> i8 {
+pub(super) fn clip(score: i32) -> i8 {
     score.max(i32::from(NEVER)) as i8
 }
 

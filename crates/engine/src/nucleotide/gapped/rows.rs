@@ -44,7 +44,7 @@ impl<'a> Bases<'a> {
         let after = 6 - 2 * (place & 3);
         if self.step == 1 {
             if let Some(bytes) = self.bytes.get(byte..).and_then(|bytes| bytes.first_chunk()) {
-                return reversed((u64::from_be_bytes(*bytes) >> (26 + after)) as u32);
+                return reverse_bases((u64::from_be_bytes(*bytes) >> (26 + after)) as u32);
             }
         } else if let Some(bytes) =
             self.bytes.get(..byte.wrapping_add(1)).and_then(|bytes| bytes.last_chunk())
@@ -63,7 +63,7 @@ impl<'a> Bases<'a> {
 
 /// Reverses the bases of a word.
 #[inline(always)]
-fn reversed(word: u32) -> u32 {
+fn reverse_bases(word: u32) -> u32 {
     let bits = word.reverse_bits();
     (bits >> 1 & 0x5555_5555) | (bits & 0x5555_5555) << 1
 }

@@ -7,7 +7,7 @@
 //! uses them.
 
 use super::narrow::{FEWEST_ROWS, LEAST_ROOM};
-use super::row::{self, Cells, Computation, NEVER, Row, SECTION, Table, clipped};
+use super::row::{self, Cells, Computation, NEVER, Row, SECTION, Table, clip};
 use super::wide_row::{LANES, WideRow};
 use crate::hits::EditOp;
 use crate::kernel::Kernel;
@@ -103,7 +103,7 @@ impl TracebackExtender {
         };
         let [first, first_gaps] = first_row(zero, costs);
         Some(TracebackExtender {
-            scores: rows.map(|row| std::array::from_fn(|letter| clipped(row[letter]))),
+            scores: rows.map(|row| std::array::from_fn(|letter| clip(row[letter]))),
             costs,
             zero: zero as i8,
             rows: (rise / most) as u32,
@@ -134,8 +134,8 @@ fn first_row(zero: i32, costs: ExtensionCosts) -> [[Cells; 2]; 2] {
     let (mut cells, mut opened) = ([NEVER; LANES], [NEVER; LANES]);
     let mut last = CENTRE;
     for (lane, score) in (CENTRE..).zip(row) {
-        cells[lane] = clipped(zero + score);
-        opened[lane] = clipped(zero + score - costs.open_extend);
+        cells[lane] = clip(zero + score);
+        opened[lane] = clip(zero + score - costs.open_extend);
         last = lane;
     }
     // BLAST+ does not compute the pair after the last cell.
@@ -352,15 +352,15 @@ impl<'a, R: Row> Extension<'a, R> {
             let by = below as isize - (room / 2) as isize;
             // The position stays within the margin, as a live lane has a letter of the subject.
             self.position = self.position.wrapping_add_signed(by);
-            self.scores = WideRow::load(self.proof, &shifted(&self.scores.store(), by));
-            self.gaps = WideRow::load(self.proof, &shifted(&self.gaps.store(), by));
+            self.scores = WideRow::load(self.proof, &shift_lanes(&self.scores.store(), by));
+            self.gaps = WideRow::load(self.proof, &shift_lanes(&self.gaps.store(), by));
         }
     }
 }
 
 /// Returns the cells shifted by `by` lanes down, or up if `by` is negative.
 #[cold]
-fn shifted(cells: &[Cells; 2], by: isize) -> [Cells; 2] {
+fn shift_lanes(cells: &[Cells; 2], by: isize) -> [Cells; 2] {
     let cells = cells.as_flattened();
     let mut out = [NEVER; LANES];
     let distance = by.unsigned_abs();

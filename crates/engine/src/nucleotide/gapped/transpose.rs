@@ -16,7 +16,7 @@ pub(super) fn transpose(from: &[[u8; SIZE]; SIZE], to: &mut [[u8; SIZE]; SIZE]) 
             // as both numbers are multiples of 16 below 64, and need no alignment.
             unsafe {
                 let load = |i: usize| _mm_loadu_si128(from[row + i][column..].as_ptr().cast());
-                let tile = transposed(std::array::from_fn(load));
+                let tile = transpose_tile(std::array::from_fn(load));
                 for (i, &line) in tile.iter().enumerate() {
                     _mm_storeu_si128(to[column + i][row..].as_mut_ptr().cast(), line);
                 }
@@ -27,7 +27,7 @@ pub(super) fn transpose(from: &[[u8; SIZE]; SIZE], to: &mut [[u8; SIZE]; SIZE]) 
 
 /// Transposes a tile in four steps. Each step interleaves each row with the row half the tile away.
 #[inline(always)]
-fn transposed(mut tile: [__m128i; TILE]) -> [__m128i; TILE] {
+fn transpose_tile(mut tile: [__m128i; TILE]) -> [__m128i; TILE] {
     for _ in 0..4 {
         tile = std::array::from_fn(|i| {
             let (a, b) = (tile[i / 2], tile[i / 2 + TILE / 2]);

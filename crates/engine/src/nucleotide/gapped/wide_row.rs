@@ -13,7 +13,7 @@ pub(super) struct WideRow<R>(pub [R; 2]);
 
 /// Joins the lane masks of the halves.
 #[inline(always)]
-fn joined([low, high]: [u64; 2]) -> u128 {
+fn join_masks([low, high]: [u64; 2]) -> u128 {
     u128::from(low) | u128::from(high) << 64
 }
 
@@ -58,13 +58,13 @@ impl<R: Row> WideRow<R> {
     /// Returns a bit for each lane, set if the lane is greater than the same lane of `other`.
     #[inline(always)]
     pub fn above(self, other: Self) -> u128 {
-        joined([self.0[0].above(other.0[0]), self.0[1].above(other.0[1])])
+        join_masks([self.0[0].above(other.0[0]), self.0[1].above(other.0[1])])
     }
 
     /// Returns a bit for each lane, set if the lane is equal to the same lane of `other`.
     #[inline(always)]
     pub fn equal(self, other: Self) -> u128 {
-        joined([self.0[0].equal(other.0[0]), self.0[1].equal(other.0[1])])
+        join_masks([self.0[0].equal(other.0[0]), self.0[1].equal(other.0[1])])
     }
 
     /// Drops each lane that is below the same lane of `floor`. Returns the row, and a bit for each
@@ -73,7 +73,7 @@ impl<R: Row> WideRow<R> {
     pub fn keep(self, floor: Self) -> (Self, u128) {
         let [(low, low_lanes), (high, high_lanes)] =
             [self.0[0].keep(floor.0[0]), self.0[1].keep(floor.0[1])];
-        (WideRow([low, high]), joined([low_lanes, high_lanes]))
+        (WideRow([low, high]), join_masks([low_lanes, high_lanes]))
     }
 
     /// Moves the byte of each lane one lane down. Dropped cells enter, here and in the other

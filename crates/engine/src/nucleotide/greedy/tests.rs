@@ -165,7 +165,7 @@ fn pair(random: &mut Rng, round: usize) -> (Vec<u8>, Vec<u8>) {
     (query, subject)
 }
 
-fn reversed(letters: &[u8]) -> Vec<u8> {
+fn reverse(letters: &[u8]) -> Vec<u8> {
     letters.iter().rev().copied().collect()
 }
 
@@ -233,7 +233,7 @@ fn check(
         let longer = [subject, query, query].concat();
         assert_eq!(plain::Plain { query, subject: &longer }.linear(&even, x), expected);
     }
-    let packed = [query, subject].map(|letters| Packing::whole(&reversed(letters)));
+    let packed = [query, subject].map(|letters| Packing::whole(&reverse(letters)));
     let (q, s) = (query.len() as u32, subject.len() as u32);
     let backward = OutwardSequences::<true>::new(packed[0].all(), packed[1].all(), q, s);
     assert_eq!(with_all_kernels(&backward, scoring, x_drop, scratch), expected);

@@ -190,25 +190,25 @@ mod tests {
     }
 
     /// Returns the starts of the words that are looked up in 12 residues.
-    fn allowed(masks: &[Range<u32>], word_size: usize, one_hit: bool) -> Vec<usize> {
+    fn allowed_starts(masks: &[Range<u32>], word_size: usize, one_hit: bool) -> Vec<usize> {
         let subject = Part::whole(protein(0, &[0; 12], Masks::None), masks);
         (0..=12 - word_size).filter(|&start| subject.allows(start, word_size, one_hit)).collect()
     }
 
     #[test]
     fn words_do_not_touch_masks() {
-        assert_eq!(allowed(&[], 3, false), (0..10).collect::<Vec<_>>());
+        assert_eq!(allowed_starts(&[], 3, false), (0..10).collect::<Vec<_>>());
         for one_hit in [false, true] {
-            assert_eq!(allowed(&[4..6, 9..10], 3, one_hit), [0, 1, 6]);
-            assert_eq!(allowed(&[5..5, 9..10], 3, one_hit), [0, 1, 2, 5, 6]);
+            assert_eq!(allowed_starts(&[4..6, 9..10], 3, one_hit), [0, 1, 6]);
+            assert_eq!(allowed_starts(&[5..5, 9..10], 3, one_hit), [0, 1, 2, 5, 6]);
         }
     }
 
     #[test]
     fn a_mask_near_the_start_spares_the_first_word_or_hides_all() {
         for start in 0..3 {
-            assert_eq!(allowed(&[start..5, 7..9], 3, false), [0, 9]);
-            assert!(allowed(&[start..5, 7..9], 3, true).is_empty());
+            assert_eq!(allowed_starts(&[start..5, 7..9], 3, false), [0, 9]);
+            assert!(allowed_starts(&[start..5, 7..9], 3, true).is_empty());
         }
     }
 

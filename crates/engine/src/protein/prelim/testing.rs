@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::testing::RandomSequences;
 
 /// Returns two sequences that share a mutated range with gaps.
-pub(super) fn related(random: &mut Rng, len: usize) -> (Vec<u8>, Vec<u8>) {
+pub(super) fn related_pair(random: &mut Rng, len: usize) -> (Vec<u8>, Vec<u8>) {
     let shared = random.protein(len);
     let mut mutated = Vec::new();
     for &residue in &shared {

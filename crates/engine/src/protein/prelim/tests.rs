@@ -10,7 +10,7 @@ use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
-use super::testing::{kernels, related};
+use super::testing::{kernels, related_pair};
 use super::*;
 use crate::grouping::Grouping;
 use crate::hits::PrelimHit;
@@ -61,7 +61,7 @@ fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotal
     let (mut queries, mut subjects) = (Vec::new(), Vec::new());
     for _ in 0..8 {
         let len = random.usize(1..=250);
-        let (residues, subject) = related(&mut random, len);
+        let (residues, subject) = related_pair(&mut random, len);
         queries.push(QueryInput { letters: residues, ..Default::default() });
         subjects.push(subject);
         for len in [1, 2, 5, 63, 64, 65, 700] {

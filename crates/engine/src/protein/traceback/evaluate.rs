@@ -87,7 +87,11 @@ impl Significance {
     }
 
     /// Returns the statistics for linked alignments, with scores in scaled units.
-    pub(super) fn linked(&self, context: &TracebackContext, subject_len: usize) -> PairStatistics {
+    pub(super) fn linked_statistics(
+        &self,
+        context: &TracebackContext,
+        subject_len: usize,
+    ) -> PairStatistics {
         let lengths = [context.residues.len(), subject_len];
         let adjustments = [context.length_adjustment; 2];
         linking::pair_statistics(&self.scaled, lengths, adjustments, context.search_space)
@@ -187,7 +191,7 @@ impl Traceback {
             let evalue = context.significance.evalue(alignment.score, context, subject_len);
             let evalue = match self.linked_gaps {
                 Some(gaps) => evalue / gaps.single_divisor(),
-                None => self.united(evalue, pair_p, context, subject_len),
+                None => self.unite_evalues(evalue, pair_p, context, subject_len),
             };
             Scored { alignment, evalue, linked: 1 }
         };
@@ -195,7 +199,7 @@ impl Traceback {
         if let Some(gaps) = self.linked_gaps {
             uneven::link(&mut scored, gaps, |number| {
                 let context = context_of(number);
-                context.significance.linked(context, subject_len)
+                context.significance.linked_statistics(context, subject_len)
             });
         }
         scored.retain(|scored| scored.evalue <= self.significance.limit);
@@ -213,7 +217,7 @@ impl Traceback {
 
     /// Returns the e-value, combined with the p-value of the two compositions if the search asks
     /// for that.
-    fn united(
+    fn unite_evalues(
         &self,
         evalue: f64,
         pair_p: Option<f64>,

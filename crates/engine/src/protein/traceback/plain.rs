@@ -86,7 +86,7 @@ impl Traceback {
                 loaded = Some((hsp.frame, part.clone()));
             }
             let context = &query.contexts[usize::from(hsp.context)];
-            let hsp = hsp.shifted(part.start);
+            let hsp = hsp.relative_to(part.start);
             let Some(seed) = self.seed(context, scratch.subject.residues(), &hsp) else { continue };
             let length = scratch.subject.residues().len();
             let (near, is_fenced) = match subject.is_translated() {
@@ -95,7 +95,7 @@ impl Traceback {
             };
             let traced = self.plain_alignment(context, seed, near, is_fenced, scratch)?;
             let shift = part.start + near.0 as u32;
-            let alignment = aligned((context.number, hsp.frame), traced, shift);
+            let alignment = to_alignment((context.number, hsp.frame), traced, shift);
             scratch.trees[strand].add(&alignment.bounds(), alignment.score);
             alignments.push(alignment);
         }
@@ -122,7 +122,7 @@ impl Traceback {
         if let Some(gaps) = self.linked_gaps {
             uneven::link(alignments, gaps, |number| {
                 let context = context_of(number);
-                context.significance.linked(context, subject_len)
+                context.significance.linked_statistics(context, subject_len)
             });
         }
     }
@@ -202,7 +202,7 @@ impl Traceback {
 
 /// Creates the alignment of a context and a frame, without statistics. Subject positions of
 /// `traced` are relative to `shift`.
-fn aligned((context, frame): (u8, Frame), traced: Traced, shift: u32) -> Alignment {
+fn to_alignment((context, frame): (u8, Frame), traced: Traced, shift: u32) -> Alignment {
     let Bounds { q_start, q_end, s_start, s_end } = traced.bounds;
     Alignment {
         score: traced.score,

@@ -64,10 +64,10 @@ impl Traceback {
         let mut adjustments = 0;
         let mut rule = None;
         let is_translated = window.frame != Frame::Protein;
-        let first = window.hsps[0].shifted(window.subject.start as u32);
+        let first = window.hsps[0].relative_to(window.subject.start as u32);
         let part = (query, &window.query);
         for (k, hsp) in window.hsps.iter().enumerate() {
-            let placed = hsp.shifted(window.subject.start as u32);
+            let placed = hsp.relative_to(window.subject.start as u32);
             if k == 0 || maybe_biased {
                 near = self.maybe_near_identical(query, hsp);
             }
@@ -259,7 +259,7 @@ fn has_similar_end(new: &Bounds, old: &Bounds) -> bool {
 mod tests {
     use super::*;
 
-    fn scaled(score: i32, q: (u32, u32), s: (u32, u32)) -> Scaled {
+    fn scaled_hsp(score: i32, q: (u32, u32), s: (u32, u32)) -> Scaled {
         Scaled {
             context: 0,
             frame: Frame::Protein,
@@ -277,22 +277,22 @@ mod tests {
     #[test]
     fn a_better_alignment_replaces_those_with_a_common_end() {
         let mut list = Vec::new();
-        insert_distinct(scaled(50, (0, 10), (0, 10)), &mut list, true);
-        insert_distinct(scaled(40, (2, 20), (3, 20)), &mut list, true);
-        insert_distinct(scaled(50, (0, 30), (0, 30)), &mut list, true);
+        insert_distinct(scaled_hsp(50, (0, 10), (0, 10)), &mut list, true);
+        insert_distinct(scaled_hsp(40, (2, 20), (3, 20)), &mut list, true);
+        insert_distinct(scaled_hsp(50, (0, 30), (0, 30)), &mut list, true);
         assert_eq!(scores(&list), [40, 50], "an equal score does not replace");
-        insert_distinct(scaled(51, (0, 20), (0, 20)), &mut list, true);
+        insert_distinct(scaled_hsp(51, (0, 20), (0, 20)), &mut list, true);
         assert_eq!(scores(&list), [51]);
     }
 
     #[test]
     fn similar_ends_refuse_but_do_not_replace() {
-        let mut list = vec![scaled(50, (0, 30), (0, 30))];
-        insert_distinct(scaled(40, (5, 40), (5, 45)), &mut list, false);
+        let mut list = vec![scaled_hsp(50, (0, 30), (0, 30))];
+        insert_distinct(scaled_hsp(40, (5, 40), (5, 45)), &mut list, false);
         assert_eq!(scores(&list), [50]);
-        insert_distinct(scaled(40, (5, 40), (5, 45)), &mut list, true);
+        insert_distinct(scaled_hsp(40, (5, 40), (5, 45)), &mut list, true);
         assert_eq!(scores(&list), [40, 50]);
-        insert_distinct(scaled(60, (5, 29), (5, 33)), &mut list, false);
+        insert_distinct(scaled_hsp(60, (5, 29), (5, 33)), &mut list, false);
         assert_eq!(scores(&list), [60, 50], "only the one with the same start is replaced");
     }
 }

@@ -59,7 +59,7 @@ impl Traceback {
         scratch: &mut TracebackScratch,
     ) {
         let part = (query, &window.query);
-        let first = window.hsps[0].shifted(window.subject.start as u32);
+        let first = window.hsps[0].relative_to(window.subject.start as u32);
         if self.mode == CompositionMode::Off {
             scratch.subject.load(subject);
         } else {

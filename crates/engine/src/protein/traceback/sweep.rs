@@ -137,10 +137,10 @@ impl Row<'_> {
             let without = zip(moved, down, i32::max);
             // Opening costs no less than extending, so a gap never opens from another gap.
             let mut across = lanes.up::<1>(without.map(|score| score - opened), [NEVER; LANES]);
-            across = doubled::<L, 1>(lanes, across, extend);
-            across = doubled::<L, 2>(lanes, across, extend);
-            across = doubled::<L, 4>(lanes, across, extend);
-            across = doubled::<L, 8>(lanes, across, extend);
+            across = double_reach::<L, 1>(lanes, across, extend);
+            across = double_reach::<L, 2>(lanes, across, extend);
+            across = double_reach::<L, 4>(lanes, across, extend);
+            across = double_reach::<L, 8>(lanes, across, extend);
             let from_left = decay.map(|cost| arriving - cost);
             let score = zip(without, zip(across, from_left, i32::max), i32::max);
             let leaving = (without[LANES - 1] - opened).max(across[LANES - 1] - extend);
@@ -160,7 +160,7 @@ fn zip(a: Chunk, b: Chunk, f: impl Fn(i32, i32) -> i32) -> Chunk {
 
 /// Returns the maximum of each lane and of a gap that reaches it from `BY` lanes before.
 #[inline(always)]
-fn doubled<L: Lanes, const BY: usize>(lanes: L, across: Chunk, extend: i32) -> Chunk {
+fn double_reach<L: Lanes, const BY: usize>(lanes: L, across: Chunk, extend: i32) -> Chunk {
     let longer = lanes.up::<BY>(across, [NEVER; LANES]).map(|score| score - BY as i32 * extend);
     zip(across, longer, i32::max)
 }

@@ -19,11 +19,11 @@ fn blosum62() -> ScoreRows {
     )
 }
 
-fn closed(residues: &[u8]) -> Vec<u8> {
+fn close(residues: &[u8]) -> Vec<u8> {
     residues.iter().copied().chain([0]).collect()
 }
 
-fn reversed(residues: &[u8]) -> Vec<u8> {
+fn reverse(residues: &[u8]) -> Vec<u8> {
     residues.iter().rev().copied().collect()
 }
 
@@ -32,8 +32,8 @@ fn align(q: &[u8], s: &[u8], seed: (usize, usize), scheme: &Scheme<'_>) -> Trace
 }
 
 fn align_as<T>(q: &[u8], s: &[u8], align: impl Fn(&Sequences<'_>, &mut DpScratch) -> T) -> T {
-    let (query_back, subject) = (reversed(q), closed(s));
-    let subject_back = closed(&reversed(s));
+    let (query_back, subject) = (reverse(q), close(s));
+    let subject_back = close(&reverse(s));
     let sequences = Sequences {
         query: &rows_of_letters(q),
         query_back: &rows_of_letters(&query_back),
@@ -139,7 +139,7 @@ fn with_a_wide_drop_off_the_score_is_optimal_and_belongs_to_the_columns() {
             // A gap at the seed ended up at an end of the alignment and was removed.
             continue;
         }
-        let left = best_prefixes(&reversed(&q[..=seed.0]), &reversed(&s[..=seed.1]), &scheme);
+        let left = best_prefixes(&reverse(&q[..=seed.0]), &reverse(&s[..=seed.1]), &scheme);
         let right = best_prefixes(&q[seed.0 + 1..], &s[seed.1 + 1..], &scheme);
         let (score, q_end, s_end) = rescore(&q, &s, &traced, &scheme);
         assert_eq!(traced.score, left + right);

@@ -64,7 +64,7 @@ impl Rows {
             && open_extend <= LARGEST
             && scores.all().iter().all(|row| row[usize::from(SENTINEL)] <= i32::from(NEVER));
         fits.then(|| Rows {
-            scores: scores.all().iter().map(|row| row.map(clipped)).collect(),
+            scores: scores.all().iter().map(|row| row.map(clip)).collect(),
             open_extend: open_extend as i16,
             extend: extend as i16,
             x_drop: x_drop as i16,
@@ -261,7 +261,7 @@ impl LastRow {
 }
 
 /// Converts a score to the stored type; a score that is too low becomes [`NEVER`].
-fn clipped(score: i32) -> i16 {
+fn clip(score: i32) -> i16 {
     score.max(i32::from(NEVER)) as i16
 }
 

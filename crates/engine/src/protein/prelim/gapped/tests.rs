@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::kernel::Kernel;
-use crate::protein::prelim::testing::{kernels, related};
+use crate::protein::prelim::testing::{kernels, related_pair};
 use crate::scores::rows_of_letters;
 use crate::testing::RandomSequences;
 use crate::xdrop::Window;
@@ -28,7 +28,7 @@ fn residue(letter: u8) -> u8 {
 /// The rows of a query and a subject between margins.
 type Pair = (Vec<RowNumber>, Vec<u8>);
 
-fn padded((query, subject): (Vec<u8>, Vec<u8>)) -> Pair {
+fn pad((query, subject): (Vec<u8>, Vec<u8>)) -> Pair {
     let subject = [&[SENTINEL; MARGIN], &subject[..], &[SENTINEL; MARGIN]].concat();
     (rows_of_letters(&query), subject)
 }
@@ -83,8 +83,8 @@ fn related_sequences() {
         for round in 0..1_500 {
             let pairs = [0, 1].map(|_| {
                 let len = random.usize(1..=300);
-                let pair = related(&mut random, len);
-                padded(if round % 2 == 0 { cut(&mut random, pair) } else { pair })
+                let pair = related_pair(&mut random, len);
+                pad(if round % 2 == 0 { cut(&mut random, pair) } else { pair })
             });
             strayed += check(&pairs, &scores, costs);
         }
@@ -101,7 +101,7 @@ fn rows_by_position() {
         let (mut rows, mut pairs) = (Vec::new(), Vec::new());
         for _ in 0..2 {
             let len = random.usize(1..=200);
-            let (letters, subject) = padded(related(&mut random, len));
+            let (letters, subject) = pad(related_pair(&mut random, len));
             let first = rows.len() as RowNumber;
             for letter in letters {
                 let other = random.u64(..28) as RowNumber;
@@ -126,8 +126,8 @@ fn gap_costs_and_drop_offs_of_all_sorts() {
         for _ in 0..4 {
             let pairs = [0, 1].map(|_| {
                 let len = random.usize(1..=150);
-                let pair = related(&mut random, len);
-                padded(cut(&mut random, pair))
+                let pair = related_pair(&mut random, len);
+                pad(cut(&mut random, pair))
             });
             check(&pairs, &scores, costs);
         }
@@ -151,7 +151,7 @@ fn short_sequences_and_sequences_of_few_letters() {
                 let letter = |_| residue(letters[random.usize(..letters.len())]);
                 (0..len).map(letter).collect()
             };
-            padded((sequence(), sequence()))
+            pad((sequence(), sequence()))
         });
         strayed += check(&pairs, &scores, costs);
     }
@@ -171,7 +171,7 @@ fn the_frame_follows_gaps_that_add_up() {
             sequences[0].extend(random.protein(longer));
         }
         let [long, short] = sequences;
-        let pairs = [padded((long.clone(), short.clone())), padded((short, long))];
+        let pairs = [pad((long.clone(), short.clone())), pad((short, long))];
         assert_eq!(check(&pairs, &scores, costs), 0);
         let (query, subject) = &pairs[0];
         let ended = &subject[MARGIN..=subject.len() - MARGIN];
@@ -185,7 +185,7 @@ fn long_high_scores_move_the_base() {
     let (scores, costs) = scheme("BLOSUM62", 15.0);
     let mut random = Rng::with_seed(15);
     let query = random.protein(3_000);
-    let pairs = [padded((query.clone(), query.clone())), padded((vec![residue(b'W'); 500], query))];
+    let pairs = [pad((query.clone(), query.clone())), pad((vec![residue(b'W'); 500], query))];
     assert_eq!(check(&pairs, &scores, costs), 0);
 }
 
@@ -195,10 +195,10 @@ fn sentinels_within_end_an_extension() {
     let mut random = Rng::with_seed(16);
     for _ in 0..200 {
         let pairs = [0, 1].map(|_| {
-            let (query, mut subject) = related(&mut random, 120);
+            let (query, mut subject) = related_pair(&mut random, 120);
             let at = random.usize(..subject.len());
             subject[at] = SENTINEL;
-            padded((query, subject))
+            pad((query, subject))
         });
         check(&pairs, &scores, costs);
     }
@@ -209,7 +209,7 @@ fn scores_beyond_sixteen_bits_are_left_to_the_scalar_code() {
     let (scores, costs) = scheme("BLOSUM62", 15.0);
     let extender = Extender::new(&scores, costs, Kernel::Portable).expect("it fits");
     for (len, fits) in [(2_600, true), (2_700, false)] {
-        let (query, subject) = padded((vec![residue(b'W'); len], vec![residue(b'W'); len]));
+        let (query, subject) = pad((vec![residue(b'W'); len], vec![residue(b'W'); len]));
         let direction = Direction { query: &query[..], subject: &subject, at: MARGIN };
         let extent = Extent { score: 11 * len as i32, query: len, subject: len };
         let found = extender.extend([direction; 2], &mut LastRow::default());

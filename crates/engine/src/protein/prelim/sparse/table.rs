@@ -27,7 +27,7 @@ pub(super) struct Table<P> {
 }
 
 /// Returns the start positions of words, sorted by the residues of the words.
-fn sorted(words: &Words) -> Vec<u32> {
+fn sort_words(words: &Words) -> Vec<u32> {
     let mut starts = words.starts.clone();
     starts.sort_unstable_by_key(|&position| (words.word_at(position), position));
     starts
@@ -51,7 +51,7 @@ fn for_each_match(words: &Words, runs: &[&[u32]], mut found: impl FnMut(usize, &
 /// Estimates the nanoseconds to fill a table, from a sample of the words.
 pub(super) fn filling_cost(words: &Words) -> u64 {
     let mut matches = 0;
-    let sorted = sorted(words);
+    let sorted = sort_words(words);
     let sample: Vec<&[u32]> = runs(words, &sorted).step_by(SAMPLE).collect();
     for_each_match(words, &sample, |_, run| matches += run.len() as u64);
     let matches = matches * SAMPLE as u64;
@@ -64,7 +64,7 @@ pub(super) fn filling_cost(words: &Words) -> u64 {
 impl<P: Position> Table<P> {
     /// Creates a table of all matching words.
     pub fn new(words: &Words) -> Table<P> {
-        let sorted = sorted(words);
+        let sorted = sort_words(words);
         let runs: Vec<&[u32]> = runs(words, &sorted).collect();
         // One more for the number that stands for no word, and one for its end.
         let mut starts = vec![0u32; words.different() + 2];
