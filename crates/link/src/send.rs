@@ -96,7 +96,7 @@ impl ConnectedSender {
     }
 
     /// Returns which part of a stream the receiver holds.
-    pub fn held(&self) -> &HeldPart {
+    pub fn held_part(&self) -> &HeldPart {
         &self.held
     }
 
@@ -361,7 +361,7 @@ impl Run<'_> {
             }
             let waits = !self.shared.lock().bytes.is_empty();
             if waits && self.progress.is_stalled(begun, &self.dialer.target) {
-                return Err(self.stalled());
+                return Err(self.stall_error());
             }
             if last_progress.elapsed() > PROGRESS_INTERVAL {
                 last_progress = Instant::now();
@@ -374,7 +374,7 @@ impl Run<'_> {
     }
 
     /// Creates the error for a peer that sends signs of life, but confirms nothing.
-    fn stalled(&self) -> LinkError {
+    fn stall_error(&self) -> LinkError {
         let Target { address, give_up, .. } = &self.dialer.target;
         let last = format!("{address}: the peer lives, but confirms nothing");
         let connections = self.progress.connections;

@@ -49,7 +49,7 @@ enum Stage {
 
 impl Stage {
     /// Returns the offset of the next byte while bytes are arriving, otherwise `None`.
-    fn received(&self) -> Option<u64> {
+    fn received_offset(&self) -> Option<u64> {
         match self {
             Stage::Running(next) => Some(*next),
             Stage::Offered(_) | Stage::Whole => None,
@@ -197,7 +197,7 @@ impl<'a> StreamReceiver<'a> {
     /// Starts a session: sends the peer which part of the stream the sink holds.
     fn start_session(&mut self, peer: IdentifiedPeer) -> Result<Session, LinkError> {
         let IdentifiedPeer { mut channel, address, stream, number } = peer;
-        let held = match self.sink.held() {
+        let held = match self.sink.sync_held() {
             Ok(held) => held,
             Err(why) => {
                 channel.send(&Message::Refused(why.clone()));
@@ -215,7 +215,7 @@ impl<'a> StreamReceiver<'a> {
     /// Handles the messages that have arrived on a connection, and confirms bytes on the disk.
     fn step(&mut self, session: &mut Session) -> Result<(), LinkError> {
         session.channel.exchange(TICK)?;
-        let before = session.stage.received();
+        let before = session.stage.received_offset();
         while let Some(message) = session.channel.receive()? {
             self.message(session, message)?;
         }
@@ -224,7 +224,8 @@ impl<'a> StreamReceiver<'a> {
             return Err(LinkError::Broken("the peer does not begin".to_owned()));
         }
         // A peer that sends but does not read must not fill the memory of this side.
-        if let Some(received) = session.stage.received().filter(|_| session.channel.has_room())
+        if let Some(received) =
+            session.stage.received_offset().filter(|_| session.channel.has_room())
             && before.is_some_and(|before| before < received)
         {
             session.channel.send(&Message::Received(received));

@@ -12,10 +12,10 @@ pub trait Sink {
     ///
     /// # Errors
     /// A file that cannot be synchronised.
-    fn held(&mut self) -> Result<HeldPart, String>;
+    fn sync_held(&mut self) -> Result<HeldPart, String>;
 
-    /// Continues the stream at `offset`, one of the two offsets that [`held`](Self::held) returned.
-    /// Bytes after it are dropped as soon as new bytes arrive.
+    /// Continues the stream at `offset`, one of the two offsets that [`sync_held`](Self::sync_held)
+    /// returned. Bytes after it are dropped as soon as new bytes arrive.
     ///
     /// # Errors
     /// The offset is another one, or the disk has an error.

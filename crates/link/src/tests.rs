@@ -34,7 +34,7 @@ struct Keys {
 impl Keys {
     fn new() -> Keys {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["here", "there"] {
+        for name in ["search_site", "io_site"] {
             Key::create(&dir.path().join(name)).unwrap();
         }
         Keys { dir }
@@ -66,7 +66,7 @@ struct Memory {
 }
 
 impl Sink for Memory {
-    fn held(&mut self) -> Result<HeldPart, String> {
+    fn sync_held(&mut self) -> Result<HeldPart, String> {
         self.synced = self.bytes.len();
         let bytes = self.synced as u64;
         Ok(HeldPart {
@@ -120,13 +120,14 @@ impl Drop for Over {
 
 /// Listens while `act` uses the address. Returns the sink, the result and the events of the
 /// receiver.
-fn received(
+fn receive(
     keys: &Keys,
     mut sink: Memory,
     act: impl FnOnce(SocketAddr) + Send,
 ) -> (Memory, Result<(), LinkError>, Vec<ReceiveEvent>) {
     let listener =
-        Listener::bind("127.0.0.1:0", &keys.key("there"), &keys.print("here"), PATIENCE).unwrap();
+        Listener::bind("127.0.0.1:0", &keys.key("io_site"), &keys.print("search_site"), PATIENCE)
+            .unwrap();
     let address = listener.address().unwrap();
     let events = Arc::new(Mutex::new(Vec::new()));
     let own = Arc::clone(&events);
@@ -147,8 +148,8 @@ fn received(
 fn target(keys: &Keys, address: SocketAddr) -> Target {
     Target {
         address: address.to_string(),
-        key: keys.key("here"),
-        peers: keys.print("there"),
+        key: keys.key("search_site"),
+        peers: keys.print("io_site"),
         header: STREAM.header,
         patience: PATIENCE,
         give_up: Duration::from_secs(30),
@@ -156,13 +157,13 @@ fn target(keys: &Keys, address: SocketAddr) -> Target {
 }
 
 /// Connects as a known peer and sends its first two messages.
-fn known(keys: &Keys, address: SocketAddr) -> Channel {
+fn connect_known(keys: &Keys, address: SocketAddr) -> Channel {
     said_hello(keys, TcpStream::connect(address).unwrap(), STREAM)
 }
 
 /// Sends the first two messages of a known peer over a connection: its hello, and this stream.
 fn said_hello(keys: &Keys, tcp: TcpStream, stream: StreamId) -> Channel {
-    let config = tls::client_config(&keys.key("here"), &keys.print("there")).unwrap();
+    let config = tls::client_config(&keys.key("search_site"), &keys.print("io_site")).unwrap();
     let patience = Duration::from_secs(20);
     let mut channel =
         Channel::new(tcp, tls::client_connection(&config).unwrap(), patience).unwrap();
@@ -188,10 +189,10 @@ fn until_cut(channel: &mut Channel) -> Duration {
 fn a_stream_arrives_and_both_sides_know() {
     let keys = Keys::new();
     let bytes: Vec<u8> = (0..3_000_000u32).map(|number| (number % 251) as u8).collect();
-    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+    let (sink, result, _) = receive(&keys, Memory::default(), |address| {
         let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         assert_eq!(
-            opening.held(),
+            opening.held_part(),
             &HeldPart { bytes: 0, whole_bytes: 0, workers: 3, state: b"state".to_vec() }
         );
         let sender = opening.start(Box::new(|_| true)).unwrap();
@@ -206,9 +207,9 @@ fn a_stream_arrives_and_both_sides_know() {
 fn a_sender_that_begins_anew_goes_on_from_what_is_whole() {
     let keys = Keys::new();
     let sink = Memory { bytes: vec![1; 2345], ..Memory::default() };
-    let (sink, result, _) = received(&keys, sink, |address| {
+    let (sink, result, _) = receive(&keys, sink, |address| {
         let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
-        assert_eq!((opening.held().bytes, opening.held().whole_bytes), (2345, 2000));
+        assert_eq!((opening.held_part().bytes, opening.held_part().whole_bytes), (2345, 2000));
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(&[2; 500]).unwrap();
         assert_eq!(sender.finish(), Ok(SendOutcome::Done));
@@ -222,7 +223,7 @@ fn a_sender_that_begins_anew_goes_on_from_what_is_whole() {
 fn a_new_sender_gets_no_verdict_before_its_end_although_everything_is_there() {
     let keys = Keys::new();
     let sink = Memory { bytes: vec![1; 3000], finished: true, ..Memory::default() };
-    let (sink, result, events) = received(&keys, sink, |address| {
+    let (sink, result, events) = receive(&keys, sink, |address| {
         let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         thread::sleep(RECONNECT_TIME + RECONNECT_TIME / 4);
@@ -238,7 +239,7 @@ fn a_new_sender_gets_no_verdict_before_its_end_although_everything_is_there() {
 fn a_failure_on_either_side_is_reported_on_the_other() {
     let keys = Keys::new();
     let sink = Memory { most: Some(100_000), ..Memory::default() };
-    let (_, result, _) = received(&keys, sink, |address| {
+    let (_, result, _) = receive(&keys, sink, |address| {
         let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(&[3; 200_000]).unwrap();
@@ -247,7 +248,7 @@ fn a_failure_on_either_side_is_reported_on_the_other() {
     });
     assert_eq!(result, Err(LinkError::Ended("no room on the disk".to_owned())));
 
-    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+    let (sink, result, _) = receive(&keys, Memory::default(), |address| {
         let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.write(b"half").unwrap();
@@ -259,11 +260,11 @@ fn a_failure_on_either_side_is_reported_on_the_other() {
 #[test]
 fn a_known_peer_that_is_silent_or_sends_half_a_message_is_cut_off() {
     let keys = Keys::new();
-    let (sink, _, events) = received(&keys, Memory::default(), |address| {
-        let mut silent = known(&keys, address);
+    let (sink, _, events) = receive(&keys, Memory::default(), |address| {
+        let mut silent = connect_known(&keys, address);
         let took = until_cut(&mut silent);
         assert!(took > PATIENCE / 2 && took < 4 * PATIENCE, "{took:?}");
-        let mut halved = known(&keys, address);
+        let mut halved = connect_known(&keys, address);
         halved.send(&Message::Start(0));
         halved.send_bytes(&Message::Data(vec![5; 1000]).encode()[..700]);
         let took = until_cut(&mut halved);
@@ -278,7 +279,7 @@ fn a_known_peer_that_is_silent_or_sends_half_a_message_is_cut_off() {
 #[test]
 fn a_stream_on_which_nothing_comes_for_long_is_not_cut_off() {
     let keys = Keys::new();
-    let (sink, result, events) = received(&keys, Memory::default(), |address| {
+    let (sink, result, events) = receive(&keys, Memory::default(), |address| {
         let events = Arc::new(Mutex::new(Vec::new()));
         let own = Arc::clone(&events);
         let observer: crate::dial::SendObserver =
@@ -341,9 +342,9 @@ fn a_known_peer_that_violates_the_protocol_is_cut_off_at_once() {
         [Message::Start(0).encode(), Message::Finish(5).encode()].concat(),
         [Message::Start(0).encode(), Message::Confirmed(5).encode()].concat(),
     ];
-    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+    let (sink, result, _) = receive(&keys, Memory::default(), |address| {
         for line in &lines {
-            let mut peer = known(&keys, address);
+            let mut peer = connect_known(&keys, address);
             peer.send_bytes(line);
             let took = until_cut(&mut peer);
             assert!(took < PATIENCE, "{line:?}: {took:?}");
@@ -362,7 +363,7 @@ fn a_known_peer_that_violates_the_protocol_is_cut_off_at_once() {
 fn offer(keys: &Keys, socket: &TcpListener, bytes: u64) -> Channel {
     loop {
         // On a busy machine a handshake may take too long. Then the sender connects again.
-        if let Ok(channel) = offered(keys, socket.accept().unwrap().0, bytes) {
+        if let Ok(channel) = offer_once(keys, socket.accept().unwrap().0, bytes) {
             return channel;
         }
     }
@@ -370,8 +371,8 @@ fn offer(keys: &Keys, socket: &TcpListener, bytes: u64) -> Channel {
 
 /// Performs the handshake on an accepted connection, and sends the peer that `bytes` bytes are
 /// held.
-fn offered(keys: &Keys, tcp: TcpStream, bytes: u64) -> Result<Channel, LinkError> {
-    let config = tls::server_config(&keys.key("there"), &keys.print("here")).unwrap();
+fn offer_once(keys: &Keys, tcp: TcpStream, bytes: u64) -> Result<Channel, LinkError> {
+    let config = tls::server_config(&keys.key("io_site"), &keys.print("search_site")).unwrap();
     let mut channel =
         Channel::new(tcp, tls::server_connection(&config).unwrap(), PATIENCE).unwrap();
     channel.perform_handshake()?;

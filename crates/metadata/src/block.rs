@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::error::{MetadataError, OutOfMemory};
-use crate::records::{Record, damaged};
+use crate::records::{Record, damage_error};
 use crate::values::{ContentKind, Decompressor, compress, encode};
 
 /// Encoding of the results of a block.
@@ -172,7 +172,8 @@ impl Block {
     /// # Errors
     /// The record is not a valid block.
     pub fn decode(record: &Record) -> Result<Self, MetadataError> {
-        Self::parse(&record.body).ok_or(damaged(record.offset, "a block of queries cannot be read"))
+        Self::parse(&record.body)
+            .ok_or(damage_error(record.offset, "a block of queries cannot be read"))
     }
 
     fn parse(body: &[u8]) -> Option<Self> {

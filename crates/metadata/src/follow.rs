@@ -9,7 +9,7 @@ use crate::error::MetadataError;
 use crate::order::RecordOrder;
 use crate::records::{
     HEAD_BYTES, HeadVerifier, Record, RecordChain, RecordHead, RecordKind, START_BYTES,
-    WRONG_CHECKSUM, damaged,
+    WRONG_CHECKSUM, damage_error,
 };
 use crate::values::{decode, encode};
 
@@ -69,7 +69,7 @@ pub struct MetadataVerifier {
 
 impl MetadataVerifier {
     /// Creates a verifier that refuses records that need more than `memory` bytes of memory.
-    pub fn limited(memory: u64) -> Self {
+    pub fn with_limit(memory: u64) -> Self {
         MetadataVerifier { memory: Some(memory), ..MetadataVerifier::default() }
     }
 
@@ -118,7 +118,7 @@ impl MetadataVerifier {
             let Some(head) = self.part.first_chunk() else { return Ok(false) };
             let head = heads.next(head)?;
             if head.length > MOST_BODY {
-                return Err(damaged(offset, "a record is larger than it may be"));
+                return Err(damage_error(offset, "a record is larger than it may be"));
             }
             self.head = Some(head);
             return Ok(true);
@@ -129,7 +129,7 @@ impl MetadataVerifier {
         let rest = self.part.split_off(head.record_bytes() as usize);
         let body = std::mem::replace(&mut self.part, rest).split_off(HEAD_BYTES);
         if !head.matches(&body) {
-            return Err(damaged(offset, WRONG_CHECKSUM));
+            return Err(damage_error(offset, WRONG_CHECKSUM));
         }
         heads.advance(head);
         let record = Record { kind: head.kind, offset, body };

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::block::Encoding;
 use crate::error::{MetadataError, OutOfMemory};
-use crate::records::{Record, damaged};
+use crate::records::{Record, damage_error};
 use crate::values::{compress_value, decompress_value};
 
 /// The encoding that the user asked for.
@@ -151,7 +151,8 @@ impl Header {
     /// # Errors
     /// The record is not a valid header.
     pub fn decode(record: &Record) -> Result<Self, MetadataError> {
-        decompress_value(&record.body).ok_or(damaged(record.offset, "the header cannot be read"))
+        decompress_value(&record.body)
+            .ok_or(damage_error(record.offset, "the header cannot be read"))
     }
 }
 
@@ -169,6 +170,6 @@ impl End {
     /// # Errors
     /// The record is not a valid end.
     pub fn decode(record: &Record) -> Result<Self, MetadataError> {
-        decompress_value(&record.body).ok_or(damaged(record.offset, "the end cannot be read"))
+        decompress_value(&record.body).ok_or(damage_error(record.offset, "the end cannot be read"))
     }
 }

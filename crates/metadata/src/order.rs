@@ -3,7 +3,7 @@
 use crate::block::BlockParts;
 use crate::error::MetadataError;
 use crate::header::End;
-use crate::records::{Record, RecordKind, damaged};
+use crate::records::{Record, RecordKind, damage_error};
 
 /// Counts blocks and queries, and verifies that no block is missing, duplicated or misplaced.
 /// Checksums alone do not prove that: somebody can leave out a record and chain the others anew.
@@ -40,7 +40,7 @@ impl RecordOrder {
             RecordKind::Header => Ok(()),
             RecordKind::Block => {
                 let BlockParts { first, queries, .. } = BlockParts::read(&record.body)
-                    .ok_or(damaged(offset, "a block of queries cannot be read"))?;
+                    .ok_or(damage_error(offset, "a block of queries cannot be read"))?;
                 let wanted = self.queries + 1;
                 if queries > 0 && first != wanted {
                     return Err(MetadataError::Order { offset, found: first, wanted });

@@ -190,18 +190,21 @@ impl HeadVerifier {
     pub fn next(&mut self, head: &[u8; HEAD_BYTES]) -> Result<RecordHead, MetadataError> {
         let offset = self.offset;
         if self.ended {
-            return Err(damaged(offset, "there is more after its end"));
+            return Err(damage_error(offset, "there is more after its end"));
         }
         let sum = xxh3_64_with_seed(&head[..16], self.last);
         if head[16..] != sum.to_le_bytes() {
-            return Err(damaged(offset, "the head of a record does not follow the record before"));
+            return Err(damage_error(
+                offset,
+                "the head of a record does not follow the record before",
+            ));
         }
         self.last = sum;
         let head =
-            RecordHead::parse(head).ok_or(damaged(offset, "a record is of no known kind"))?;
+            RecordHead::parse(head).ok_or(damage_error(offset, "a record is of no known kind"))?;
         let is_first = offset == START_BYTES as u64;
         if is_first != (head.kind == RecordKind::Header) {
-            return Err(damaged(offset, "a record is out of its place"));
+            return Err(damage_error(offset, "a record is out of its place"));
         }
         Ok(head)
     }
@@ -247,7 +250,7 @@ impl<R: Read> Records<R> {
         if self.heads.ended {
             return match head.is_empty() {
                 true => Ok(None),
-                false => Err(damaged(offset, "there is more after its end")),
+                false => Err(damage_error(offset, "there is more after its end")),
             };
         }
         let Ok(head) = <[u8; HEAD_BYTES]>::try_from(head) else {
@@ -259,7 +262,7 @@ impl<R: Read> Records<R> {
             return Err(MetadataError::CutOff { offset });
         }
         if !head.matches(&body) {
-            return Err(damaged(offset, WRONG_CHECKSUM));
+            return Err(damage_error(offset, WRONG_CHECKSUM));
         }
         self.heads.advance(&head);
         Ok(Some(Record { kind: head.kind, offset, body }))
@@ -280,7 +283,7 @@ fn fill(input: &mut impl Read, length: u64, offset: u64) -> Result<Vec<u8>, Meta
     }
 }
 
-pub(crate) fn damaged(offset: u64, what: &'static str) -> MetadataError {
+pub(crate) fn damage_error(offset: u64, what: &'static str) -> MetadataError {
     MetadataError::Damaged { offset, what }
 }
 

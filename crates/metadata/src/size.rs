@@ -206,7 +206,7 @@ mod tests {
         Record { kind: RecordKind::Block, offset: 77, body: block.encode().unwrap() }
     }
 
-    fn needed(record: &Record) -> u64 {
+    fn needed_bytes(record: &Record) -> u64 {
         match record.verify_memory(0) {
             Err(MetadataError::Memory { offset, needed, available: 0 }) => {
                 assert_eq!(offset, record.offset);
@@ -222,17 +222,18 @@ mod tests {
         let size = size_of::<Query>() as u64;
         let own = 10_000 + 2 * 100 + 4 * size;
         let room = |bytes: u64| bytes..bytes + 1000;
-        let report = needed(&block(BlockResults::report(&[vec![b'r'; 90_000]]).unwrap()));
+        let report = needed_bytes(&block(BlockResults::report(&[vec![b'r'; 90_000]]).unwrap()));
         assert!(room(own + 180_000).contains(&report), "{report}");
         let shown = [ShownSubjects { oids: (0..30_000).collect(), overflowed: false }];
         let bytes = subjects::encode(&shown).unwrap();
-        let subjects = needed(&block(BlockResults { encoding: Encoding::Oids, bytes, digest: 0 }));
+        let subjects =
+            needed_bytes(&block(BlockResults { encoding: Encoding::Oids, bytes, digest: 0 }));
         // Each OID takes four bytes, and up to twice that in a list. In the column it takes one
         // bit.
         assert!(room(own + 240_000 + 30_000 / 8).contains(&subjects), "{subjects}");
         let report_end = vec![b'c'; 10_000];
         let body = End { report_end, ..End::default() }.encode().unwrap();
-        let end = needed(&Record { kind: RecordKind::End, offset: 5, body });
+        let end = needed_bytes(&Record { kind: RecordKind::End, offset: 5, body });
         assert!(room(20_000).contains(&end), "{end}");
         let odd = Record { kind: RecordKind::Block, offset: 5, body: vec![9; 50] };
         assert_eq!(odd.verify_memory(0), Ok(()));
@@ -244,7 +245,7 @@ mod tests {
         let results = || BlockResults::report(&[Vec::new()]).unwrap();
         let mut query = query();
         query.messages = vec![String::new(); 1 << 20];
-        let needed = needed(&block_of(query, results()));
+        let needed = needed_bytes(&block_of(query, results()));
         assert!((1 << 20) * (size_of::<String>() as u64) < needed, "{needed}");
         assert!(needed < (1 << 20) * 3 * (size_of::<String>() as u64), "{needed}");
     }
@@ -264,7 +265,7 @@ mod tests {
             (first, 0u64, Encoding::Report, 0u64, vec![1u32], batch_state, searched, lengths);
         let body = [&encode(&head), &texts, parts.letters, parts.results].map(|part| part.to_vec());
         let record = Record { kind: RecordKind::Block, offset: 77, body: body.concat() };
-        assert!(needed(&record) > 50_000 * WORST);
+        assert!(needed_bytes(&record) > 50_000 * WORST);
     }
 
     /// The types of `weight` must have the same encoding as the types for which they stand.
@@ -328,7 +329,7 @@ mod tests {
                 database: database.clone(),
             };
             let body = header.encode().unwrap();
-            assert!(needed(&Record { kind: RecordKind::Header, offset: 12, body }) > 0);
+            assert!(needed_bytes(&Record { kind: RecordKind::Header, offset: 12, body }) > 0);
             let body = header.encode().unwrap();
             let record = Record { kind: RecordKind::Header, offset: 12, body };
             assert!(counted_memory(&record).is_some());

@@ -59,7 +59,7 @@ impl Comm {
             let world = ffi::RSMPI_COMM_WORLD;
             let code = ffi::MPI_Comm_set_errhandler(world, ffi::RSMPI_ERRORS_RETURN);
             check("MPI_Comm_set_errhandler", code)
-                .and_then(|()| made("MPI_Comm_dup", |new| ffi::MPI_Comm_dup(world, new)))
+                .and_then(|()| create_comm("MPI_Comm_dup", |new| ffi::MPI_Comm_dup(world, new)))
         };
         Self::adopt(made.map_err(Failure::at_begin)?, session)
     }
@@ -112,7 +112,7 @@ impl Comm {
     /// Creates another group of the same ranks. Messages of the two groups do not mix.
     pub(crate) fn duplicate(&self) -> Result<Self, MpiError> {
         // SAFETY: the communicator lives as long as `self`.
-        let raw = made("MPI_Comm_dup", |new| unsafe { ffi::MPI_Comm_dup(self.raw(), new) });
+        let raw = create_comm("MPI_Comm_dup", |new| unsafe { ffi::MPI_Comm_dup(self.raw(), new) });
         Self::adopt(raw.map_err(self.failed())?, self.session())
     }
 
@@ -128,7 +128,8 @@ impl Comm {
         let (wanted, key) = (colour.map_or(none, number), number(key));
         let call = "MPI_Comm_split";
         // SAFETY: the communicator lives as long as `self`.
-        let raw = made(call, |new| unsafe { ffi::MPI_Comm_split(self.raw(), wanted, key, new) });
+        let raw =
+            create_comm(call, |new| unsafe { ffi::MPI_Comm_split(self.raw(), wanted, key, new) });
         let raw = raw.map_err(self.failed())?;
         colour.map(|_| Self::adopt(raw, self.session())).transpose()
     }
@@ -140,7 +141,7 @@ impl Comm {
     /// [`MpiError::Call`].
     pub fn split_by_host(&self) -> Result<Self, MpiError> {
         // SAFETY: the communicator lives as long as `self`; the others are constants of MPI.
-        let raw = made("MPI_Comm_split_type", |new| unsafe {
+        let raw = create_comm("MPI_Comm_split_type", |new| unsafe {
             let kind = ffi::RSMPI_COMM_TYPE_SHARED;
             ffi::MPI_Comm_split_type(self.raw(), kind, int(self.rank()), ffi::RSMPI_INFO_NULL, new)
         });
@@ -322,7 +323,7 @@ impl BarrierEntry {
 }
 
 /// Calls a function that creates a communicator, and returns the communicator. `call` is its name.
-fn made(
+fn create_comm(
     call: &'static str,
     make: impl FnOnce(*mut ffi::MPI_Comm) -> c_int,
 ) -> Result<ffi::MPI_Comm, Failure> {

@@ -88,7 +88,7 @@ impl MetadataSink {
         };
         let own_header = ResumePoint::header_fingerprint(header);
         let opening = connect(link, own_header, audience, halt)?;
-        let held = opening.held().clone();
+        let held = opening.held_part().clone();
         let ledger = Ledger::default();
         let resumed = match held.whole_bytes {
             0 => None,

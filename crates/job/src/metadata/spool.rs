@@ -66,7 +66,7 @@ impl Spool {
             // On file systems without locks, users must not start two receivers for one file.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        let mut follower = MetadataVerifier::limited(memory);
+        let mut follower = MetadataVerifier::with_limit(memory);
         let mut buffer = vec![0; READ_BYTES];
         let damage = loop {
             let count = file.read(&mut buffer).map_err(|error| failed(&error))?;
@@ -132,7 +132,7 @@ impl Spool {
 }
 
 impl Sink for Spool {
-    fn held(&mut self) -> Result<HeldPart, String> {
+    fn sync_held(&mut self) -> Result<HeldPart, String> {
         let bytes = self.sync()?;
         let point = self.follower.resume_point();
         Ok(HeldPart {

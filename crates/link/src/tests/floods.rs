@@ -60,7 +60,7 @@ impl Flood<'_> {
 
 /// Connects as a known peer. During its handshake, strangers make `count` new connections.
 fn connect_slowly(keys: &Keys, flood: &mut Flood, count: usize) -> Result<Channel, LinkError> {
-    let config = tls::client_config(&keys.key("here"), &keys.print("there")).unwrap();
+    let config = tls::client_config(&keys.key("search_site"), &keys.print("io_site")).unwrap();
     let mut connection = tls::client_connection(&config).unwrap();
     let mut tcp = TcpStream::connect(flood.address).unwrap();
     connection.write_tls(&mut tcp).unwrap();
@@ -84,7 +84,7 @@ fn a_known_peer_gets_in_between_strangers_of_many_networks() {
     // Strangers that send nothing, or half a message, keep no known peer out. Against strangers
     // with complete messages, each try succeeds with a probability of one half.
     for (first, count, tries) in [(&b""[..], 600, 1), (&hello[..40], 600, 1), (&hello, 150, 60)] {
-        let (sink, result, _) = received(&keys, Memory::default(), |address| {
+        let (sink, result, _) = receive(&keys, Memory::default(), |address| {
             let mut flood = Flood { address, first, made: 0, open: Vec::new() };
             flood.grow(300);
             let mut connect = || connect_slowly(&keys, &mut flood, count).ok();

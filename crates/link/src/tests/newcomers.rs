@@ -4,7 +4,7 @@ use super::*;
 
 /// Begins a stream on a connection, and waits until its first byte is confirmed.
 fn begun(keys: &Keys, address: SocketAddr) -> Channel {
-    let mut first = known(keys, address);
+    let mut first = connect_known(keys, address);
     first.send(&Message::Start(0));
     first.send(&Message::Data(b"a".to_vec()));
     await_message(&mut first, |message| *message == Message::Confirmed(1));
@@ -38,7 +38,7 @@ fn end(mut channel: Channel, rest: &[u8]) {
 #[test]
 fn another_search_is_refused_in_words_and_the_first_goes_on() {
     let keys = Keys::new();
-    let (sink, result, events) = received(&keys, Memory::default(), |address| {
+    let (sink, result, events) = receive(&keys, Memory::default(), |address| {
         let first = begun(&keys, address);
         let error = ConnectedSender::connect(
             Target { header: 43, ..target(&keys, address) },
@@ -63,7 +63,7 @@ fn another_search_is_refused_in_words_and_the_first_goes_on() {
 #[test]
 fn another_run_of_the_same_search_waits_until_the_first_has_gone() {
     let keys = Keys::new();
-    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+    let (sink, result, _) = receive(&keys, Memory::default(), |address| {
         let first = begun(&keys, address);
         let events = Arc::new(Mutex::new(Vec::new()));
         let own = Arc::clone(&events);
@@ -101,10 +101,10 @@ fn another_run_of_the_same_search_waits_until_the_first_has_gone() {
 #[test]
 fn the_same_run_takes_the_place_of_its_own_connection_at_once() {
     let keys = Keys::new();
-    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+    let (sink, result, _) = receive(&keys, Memory::default(), |address| {
         let mut old = begun(&keys, address);
         let start = Instant::now();
-        let mut new = known(&keys, address);
+        let mut new = connect_known(&keys, address);
         let held = answer(&mut new);
         assert!(matches!(&held, Some(Message::Held(held)) if held.bytes == 1), "{held:?}");
         assert!(start.elapsed() < PATIENCE / 2, "{:?}", start.elapsed());
@@ -119,7 +119,7 @@ fn the_same_run_takes_the_place_of_its_own_connection_at_once() {
 #[test]
 fn an_old_connection_with_a_late_hello_does_not_replace_a_new_one() {
     let keys = Keys::new();
-    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+    let (sink, result, _) = receive(&keys, Memory::default(), |address| {
         let late = TcpStream::connect(address).unwrap();
         let new = begun(&keys, address);
         until_cut(&mut said_hello(&keys, late, STREAM));
@@ -133,8 +133,8 @@ fn an_old_connection_with_a_late_hello_does_not_replace_a_new_one() {
 #[test]
 fn a_known_peer_that_does_not_begin_is_cut_off() {
     let keys = Keys::new();
-    let (_, _, events) = received(&keys, Memory::default(), |address| {
-        let mut idle = known(&keys, address);
+    let (_, _, events) = receive(&keys, Memory::default(), |address| {
+        let mut idle = connect_known(&keys, address);
         assert!(matches!(answer(&mut idle), Some(Message::Held(_))));
         let other = StreamId { run: [1; 16], header: 1 };
         assert!(matches!(answer(&mut come(&keys, address, other)), Some(Message::Busy(_))));
@@ -158,15 +158,15 @@ fn a_known_peer_that_does_not_begin_is_cut_off() {
 #[test]
 fn a_run_that_has_sent_nothing_does_not_end_a_broken_stream() {
     let keys = Keys::new();
-    let (sink, result, events) = received(&keys, Memory::default(), |address| {
-        let mut first = known(&keys, address);
+    let (sink, result, events) = receive(&keys, Memory::default(), |address| {
+        let mut first = connect_known(&keys, address);
         first.send(&Message::Start(0));
         first.send(&Message::Data(vec![1; 1500]));
         await_message(&mut first, |message| *message == Message::Confirmed(1500));
         drop(first);
         // This run ends with an error before its stream is verified.
         let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
-        assert_eq!((opening.held().bytes, opening.held().whole_bytes), (1500, 1000));
+        assert_eq!((opening.held_part().bytes, opening.held_part().whole_bytes), (1500, 1000));
         drop(opening.start(Box::new(|_| true)).unwrap());
         // This run finds that the receiver holds another stream.
         let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
@@ -176,7 +176,7 @@ fn a_run_that_has_sent_nothing_does_not_end_a_broken_stream() {
         assert!(matches!(answer(&mut other), Some(Message::Held(_))));
         other.send(&Message::Start(1000));
         other.exchange(Duration::ZERO).unwrap();
-        let mut first = known(&keys, address);
+        let mut first = connect_known(&keys, address);
         first.exchange(Duration::ZERO).unwrap();
         assert!(matches!(answer(&mut other), Some(Message::Busy(_))));
         let held = answer(&mut first);
@@ -201,7 +201,7 @@ fn a_run_that_has_sent_nothing_does_not_end_a_broken_stream() {
 fn an_error_after_verification_ends_both_sides() {
     let keys = Keys::new();
     let sink = Memory { bytes: vec![1; 1000], ..Memory::default() };
-    let (_, result, _) = received(&keys, sink, |address| {
+    let (_, result, _) = receive(&keys, sink, |address| {
         let opening = ConnectedSender::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
         let sender = opening.start(Box::new(|_| true)).unwrap();
         sender.verify();
@@ -212,13 +212,13 @@ fn an_error_after_verification_ends_both_sides() {
 #[test]
 fn a_sender_that_missed_the_last_message_receives_it_when_it_reconnects() {
     let keys = Keys::new();
-    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+    let (sink, result, _) = receive(&keys, Memory::default(), |address| {
         let mut first = begun(&keys, address);
         first.send(&Message::Finish(1));
         await_message(&mut first, |message| *message == Message::Confirmed(1));
         // The connection ends without a message, as if it were cut.
         drop(first);
-        let mut again = known(&keys, address);
+        let mut again = connect_known(&keys, address);
         let held = answer(&mut again);
         assert!(matches!(&held, Some(Message::Held(held)) if held.bytes == 1), "{held:?}");
         again.send(&Message::Start(1));

@@ -41,7 +41,7 @@ fn end_of_sender(bytes: &[u8], serve: impl Fn(&mut Channel)) -> (LinkError, Sock
                 continue;
             };
             // The sender connects again where a handshake takes too long.
-            let _ = offered(&keys, tcp, 0).map(|mut channel| serve(&mut channel));
+            let _ = offer_once(&keys, tcp, 0).map(|mut channel| serve(&mut channel));
         }
         (sending.join().unwrap(), address)
     })

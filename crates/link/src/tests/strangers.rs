@@ -16,7 +16,7 @@ fn send_all(keys: &Keys, address: SocketAddr, bytes: &[u8]) {
 
 /// Returns the first message of a TLS handshake, as the client of a stranger sends it.
 pub(super) fn client_hello(keys: &Keys) -> Vec<u8> {
-    let config = tls::client_config(&keys.key("there"), &keys.print("here")).unwrap();
+    let config = tls::client_config(&keys.key("io_site"), &keys.print("search_site")).unwrap();
     let mut bytes = Vec::new();
     tls::client_connection(&config).unwrap().write_tls(&mut bytes).unwrap();
     bytes
@@ -51,7 +51,7 @@ fn crowds_of_strangers_do_not_keep_a_known_peer_out() {
     let firsts = [&b""[..], &hello[..40], &hello, b"GET / HTTP/1.1\r\n\r\n"];
     for count in [10, 400] {
         for first in firsts {
-            let (sink, result, _) = received(&keys, Memory::default(), |address| {
+            let (sink, result, _) = receive(&keys, Memory::default(), |address| {
                 let over = AtomicBool::new(false);
                 thread::scope(|scope| {
                     let _over = EndOnDrop(&over);
@@ -94,7 +94,7 @@ fn drip(address: SocketAddr, bytes: &[u8]) -> Duration {
 fn handshakes_that_drip_or_stop_are_cut_off_in_time() {
     let keys = Keys::new();
     let hello = client_hello(&keys);
-    let (sink, _, _) = received(&keys, Memory::default(), |address| {
+    let (sink, _, _) = receive(&keys, Memory::default(), |address| {
         // The first message has more than sixty bytes, so it takes longer than the peer has.
         let took = drip(address, &hello);
         assert!(took > PATIENCE / 2 && took < 2 * PATIENCE, "{took:?}");
@@ -139,7 +139,8 @@ fn answer(keys: &Keys, mut tcp: TcpStream, answer: &Answer) {
             rustix::net::sockopt::set_socket_linger(&tcp, linger).unwrap();
         }
         Answer::OtherKey => {
-            let config = tls::server_config(&keys.key("here"), &keys.print("here")).unwrap();
+            let config =
+                tls::server_config(&keys.key("search_site"), &keys.print("search_site")).unwrap();
             let channel = Channel::new(tcp, tls::server_connection(&config).unwrap(), PATIENCE);
             let _ = channel.unwrap().perform_handshake();
         }
@@ -202,7 +203,8 @@ fn nothing_that_a_stranger_answers_ends_a_sender_before_its_time() {
         assert!(!reported.is_empty(), "{error:?}");
     }
     let (error, reported) = &errors[1];
-    let wanted = format!("presented another key than -peer names: {}", keys.print("here")[0]);
+    let wanted =
+        format!("presented another key than -peer names: {}", keys.print("search_site")[0]);
     assert!(error.to_string().contains(&wanted), "{error}");
     assert!(reported.iter().any(|why| why.contains(&wanted)), "{reported:?}");
 }
@@ -212,7 +214,7 @@ fn no_forged_alert_counts_as_an_alert_of_the_peer() {
     let keys = Keys::new();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
-    let config = tls::client_config(&keys.key("here"), &keys.print("there")).unwrap();
+    let config = tls::client_config(&keys.key("search_site"), &keys.print("io_site")).unwrap();
     for alert in 0..512u16 {
         let tcp = TcpStream::connect(address).unwrap();
         let mut channel =
@@ -237,7 +239,7 @@ fn a_peer_that_stops_knowing_the_key_does_not_end_a_stream() {
     await_message(&mut first, |message| *message == Message::Start(0));
     drop(first);
     let (tcp, _) = socket.accept().unwrap();
-    let config = tls::server_config(&keys.key("there"), &keys.print("there")).unwrap();
+    let config = tls::server_config(&keys.key("io_site"), &keys.print("io_site")).unwrap();
     let mut wrong = Channel::new(tcp, tls::server_connection(&config).unwrap(), PATIENCE).unwrap();
     assert!(wrong.perform_handshake().is_err());
     drop(wrong);
@@ -253,14 +255,14 @@ fn a_peer_that_stops_knowing_the_key_does_not_end_a_stream() {
 #[test]
 fn a_peer_with_a_known_key_may_reject_the_key_of_the_sender() {
     let keys = Keys::new();
-    let (_, _, events) = received(&keys, Memory::default(), |address| {
-        let target = Target { key: keys.key("there"), ..target(&keys, address) };
+    let (_, _, events) = receive(&keys, Memory::default(), |address| {
+        let target = Target { key: keys.key("io_site"), ..target(&keys, address) };
         let error = ConnectedSender::connect(target, Arc::new(|_| {})).map(|_| ()).unwrap_err();
         assert!(
             matches!(&error, LinkError::KeyRejected(why) if why.contains("does not know this key"))
         );
     });
-    let wanted = format!("presented another key than -peer names: {}", keys.print("there")[0]);
+    let wanted = format!("presented another key than -peer names: {}", keys.print("io_site")[0]);
     let rejected = |event: &ReceiveEvent| match event {
         ReceiveEvent::Rejected(_, why) => why.contains(&wanted),
         _ => false,

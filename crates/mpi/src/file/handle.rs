@@ -106,7 +106,7 @@ impl Handle {
     pub(super) fn write(&self, all: bool, at: u64, bytes: &[u8]) -> Result<usize, Failure> {
         let at = position(at)?;
         let (start, length) = (start(bytes), int(bytes.len()));
-        transferred(|status| {
+        transfer(|status| {
             // SAFETY: the file is open; `start` and `length` are those of a slice.
             unsafe {
                 let byte = ffi::RSMPI_UINT8_T;
@@ -130,7 +130,7 @@ impl Handle {
             // SAFETY: this reads a constant of MPI.
             return self.set_view(unsafe { ffi::RSMPI_UINT8_T });
         }
-        let mut kind = match hindexed(stretches) {
+        let mut kind = match hindexed_type(stretches) {
             Ok(kind) => kind,
             Err(failure) => {
                 // The other ranks wait in this collective call, so this rank must take part without
@@ -156,7 +156,7 @@ impl Handle {
 }
 
 /// Creates a committed type of the bytes in these ranges (MPI 3.1, section 4.1.2).
-fn hindexed(stretches: &[(u64, usize)]) -> Result<ffi::MPI_Datatype, Failure> {
+fn hindexed_type(stretches: &[(u64, usize)]) -> Result<ffi::MPI_Datatype, Failure> {
     let lengths: Vec<c_int> = stretches.iter().map(|&(_, length)| int(length)).collect();
     let mut offsets = Vec::with_capacity(stretches.len());
     for &(offset, _) in stretches {
@@ -189,7 +189,7 @@ fn hints() -> Result<ffi::MPI_Info, Failure> {
 }
 
 /// Makes a call that transfers bytes, and returns their number.
-fn transferred(
+fn transfer(
     call: impl FnOnce(*mut ffi::MPI_Status) -> (&'static str, c_int),
 ) -> Result<usize, Failure> {
     // SAFETY: a status is plain data: numbers, for which zeros are a value.

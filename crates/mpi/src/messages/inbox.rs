@@ -54,7 +54,7 @@ impl Inbox {
     }
 
     /// Adds the bytes of a piece that has been received.
-    pub(super) fn arrived(&mut self, ticket: Ticket, bytes: Vec<u8>) {
+    pub(super) fn add_arrived(&mut self, ticket: Ticket, bytes: Vec<u8>) {
         let stream = self.streams.entry(ticket.from).or_default();
         let place = (ticket.number - stream.first) as usize;
         stream.pieces[place].bytes = Some(bytes);
@@ -110,11 +110,11 @@ mod tests {
         let long = inbox.expect(1, 7, true);
         let short = inbox.expect(1, 8, true);
         let other = inbox.expect(2, 9, true);
-        inbox.arrived(short, b"short".to_vec());
+        inbox.add_arrived(short, b"short".to_vec());
         assert!(!inbox.is_ready());
-        inbox.arrived(other, Vec::new());
+        inbox.add_arrived(other, Vec::new());
         assert_eq!(inbox.pop(), message(2, 9, b""));
-        inbox.arrived(long, b"long".to_vec());
+        inbox.add_arrived(long, b"long".to_vec());
         assert_eq!(inbox.pop(), message(1, 7, b"long"));
         assert_eq!(inbox.pop(), message(1, 8, b"short"));
         assert_eq!(inbox.pop(), None);
@@ -125,12 +125,12 @@ mod tests {
         let mut inbox = Inbox::default();
         let tickets: Vec<_> = (0..6).map(|n| inbox.expect(3, 1, n % 3 == 2)).collect();
         for n in [5, 1, 0, 3, 2, 4] {
-            inbox.arrived(tickets[n], vec![n as u8; n]);
+            inbox.add_arrived(tickets[n], vec![n as u8; n]);
         }
         assert_eq!(inbox.pop(), message(3, 1, &[1, 2, 2]));
         assert_eq!(inbox.pop(), message(3, 1, &[3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5]));
         let next = inbox.expect(3, 2, true);
-        inbox.arrived(next, b"x".to_vec());
+        inbox.add_arrived(next, b"x".to_vec());
         assert_eq!(inbox.pop(), message(3, 2, b"x"));
     }
 }

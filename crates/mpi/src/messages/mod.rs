@@ -141,12 +141,12 @@ impl Messenger {
     /// [`MpiError::Call`].
     pub fn progress(&mut self) -> Result<bool, MpiError> {
         let Self { outgoing, left, .. } = self;
-        let sent = outgoing.sent(|receipt| left.push_back(receipt));
+        let sent = outgoing.progress_sends(|receipt| left.push_back(receipt));
         self.outgoing_bytes -= sent.map_err(|failure| self.failed(failure))?;
         let Self { incoming, inbox, incoming_bytes, .. } = self;
-        let arrived = incoming.received(|ticket: Ticket, bytes| {
+        let arrived = incoming.progress_receives(|ticket: Ticket, bytes| {
             *incoming_bytes -= bytes.len();
-            inbox.arrived(ticket, bytes);
+            inbox.add_arrived(ticket, bytes);
         });
         arrived.map_err(|failure| self.failed(failure))?;
         Ok(self.outgoing.len() == 0)

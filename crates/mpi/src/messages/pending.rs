@@ -137,7 +137,7 @@ impl Pending<Outgoing> {
 
     /// Makes progress. Returns the number of bytes that have left. Calls `left` with the receipt of
     /// each message whose pieces have all left; its memory is free.
-    pub(super) fn sent(&mut self, mut left: impl FnMut(u64)) -> Result<usize, Failure> {
+    pub(super) fn progress_sends(&mut self, mut left: impl FnMut(u64)) -> Result<usize, Failure> {
         let mut bytes = 0;
         self.advance(|Outgoing { message, length }| {
             bytes += length;
@@ -176,7 +176,7 @@ impl Pending<Incoming> {
     }
 
     /// Makes progress. Calls `done` with each piece that has arrived.
-    pub(super) fn received(
+    pub(super) fn progress_receives(
         &mut self,
         mut done: impl FnMut(Ticket, Vec<u8>),
     ) -> Result<(), Failure> {

@@ -50,7 +50,7 @@ impl FillingMemory {
     /// # Safety
     /// The requirements are those of [`FillingMemory::join`].
     pub(super) unsafe fn first(length: usize, own: Range<usize>) -> Result<Self, SegmentError> {
-        let size = rounded(length);
+        let size = round_up(length);
         let file = match reserved_pages(size) {
             Ok(file) => file,
             // Usually the system has no reserved huge pages, or too few.
@@ -77,7 +77,7 @@ impl FillingMemory {
     ) -> Result<Self, SegmentError> {
         let file = OpenOptions::new().read(true).write(true).open(name);
         let file = file.map_err(step("opening that of the host's first rank"))?;
-        Self::map(file, rounded(length), own)
+        Self::map(file, round_up(length), own)
     }
 
     fn map(file: File, size: usize, own: Range<usize>) -> Result<Self, SegmentError> {
@@ -142,7 +142,7 @@ impl FilledMemory {
     }
 }
 
-fn rounded(length: usize) -> usize {
+fn round_up(length: usize) -> usize {
     length.max(1).next_multiple_of(HUGE_PAGE)
 }
 

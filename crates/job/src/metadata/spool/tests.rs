@@ -54,7 +54,7 @@ fn the_next_run_holds_the_metadata_and_resumes_them_from_either_offset() {
             drop(spool);
             let (mut spool, message) = open(&path);
             assert_eq!(message, None);
-            let held = spool.held().unwrap();
+            let held = spool.sync_held().unwrap();
             assert_eq!(held.bytes, cut as u64);
             let from = if whole { held.whole_bytes } else { held.bytes };
             spool.start(from).unwrap();
@@ -77,7 +77,7 @@ fn damage_since_then_is_asked_for_again() {
         fs::write(&path, &damaged).unwrap();
         let (mut spool, message) = open(&path);
         assert!(message.unwrap().contains("is damaged at offset"));
-        let held = spool.held().unwrap();
+        let held = spool.sync_held().unwrap();
         assert!(held.bytes == held.whole_bytes && held.whole_bytes <= at as u64);
         assert!(spool.finish(held.whole_bytes).is_err());
         spool.start(held.whole_bytes).unwrap();
