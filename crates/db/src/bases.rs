@@ -32,10 +32,10 @@ pub struct Bases<'a> {
 
 const WORD: usize = 4;
 /// The ncbi4na codes of the four bases in each byte.
-const UNPACKED: [[u8; 4]; 256] = unpacked(&[1, 2, 4, 8]);
+const UNPACKED: [[u8; 4]; 256] = unpacking_table(&[1, 2, 4, 8]);
 
 /// Returns for each byte the codes of its four bases; `bases` has the codes of A, C, G and T.
-const fn unpacked(bases: &[u8; 4]) -> [[u8; 4]; 256] {
+const fn unpacking_table(bases: &[u8; 4]) -> [[u8; 4]; 256] {
     let mut table = [[0; 4]; 256];
     let mut byte = 0;
     while byte < 256 {

@@ -120,20 +120,20 @@ impl OidCursor {
 mod tests {
     use super::*;
 
-    fn walked(mut limits: OidLimits, listed: &[Range<u32>]) -> Vec<u32> {
+    fn walk(mut limits: OidLimits, listed: &[Range<u32>]) -> Vec<u32> {
         limits.walk_included(Some(listed)).collect()
     }
 
     /// The expected OIDs are those of `blastdbcmd -db "ALIAS VOLUME" -entry all`.
     #[test]
     fn the_first_and_the_last_answer_may_be_beyond_the_limits() {
-        assert_eq!(walked(OidLimits::new(9, Some(3..5)), &[0..9]), [0, 3, 4]);
-        assert_eq!(walked(OidLimits::new(9, Some(3..5)), &[3..4, 5..9]), [3, 5]);
-        assert_eq!(walked(OidLimits::new(9, Some(3..5)), &[6..9]), [0; 0]);
-        assert_eq!(walked(OidLimits::new(9, None), &[2..4, 8..9]), [2, 3, 8]);
+        assert_eq!(walk(OidLimits::new(9, Some(3..5)), &[0..9]), [0, 3, 4]);
+        assert_eq!(walk(OidLimits::new(9, Some(3..5)), &[3..4, 5..9]), [3, 5]);
+        assert_eq!(walk(OidLimits::new(9, Some(3..5)), &[6..9]), [0; 0]);
+        assert_eq!(walk(OidLimits::new(9, None), &[2..4, 8..9]), [2, 3, 8]);
         let mut limits = OidLimits::new(9, Some(3..5));
         limits.apply_next_limits();
-        assert_eq!(walked(limits, &[0..9]), [3, 4]);
+        assert_eq!(walk(limits, &[0..9]), [3, 4]);
     }
 
     #[test]

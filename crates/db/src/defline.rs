@@ -155,7 +155,7 @@ fn seq_id(reader: &mut BerReader<'_>) -> Result<SeqId> {
             reader.wrapped(tag, BerReader::integer)?,
         )),
         3 => Ok(SeqId::Numbered(NumberKind::Import, reader.wrapped(tag, import_id)?)),
-        8 => reader.wrapped(tag, patent),
+        8 => reader.wrapped(tag, read_patent),
         10 => reader.wrapped(tag, general),
         11 => Ok(SeqId::Gi(reader.wrapped(tag, BerReader::integer)?)),
         14 => reader.wrapped(tag, pdb),
@@ -261,7 +261,7 @@ fn pdb(reader: &mut BerReader<'_>) -> Result<SeqId> {
 
 /// Reads a Patent-seq-id: the number of the sequence, and an Id-pat with country and number or
 /// application.
-fn patent(reader: &mut BerReader<'_>) -> Result<SeqId> {
+fn read_patent(reader: &mut BerReader<'_>) -> Result<SeqId> {
     let (mut sequence, mut country, mut number) = (0, Vec::new(), Vec::new());
     reader.fields(|r, tag| {
         match tag {

@@ -23,7 +23,7 @@ pub(crate) struct IdSet {
 
 impl IdSet {
     /// Returns all entries in a fixed order.
-    fn sorted(&self) -> (BTreeSet<&Vec<u8>>, BTreeSet<i64>, &BTreeSet<i32>) {
+    fn sorted_entries(&self) -> (BTreeSet<&Vec<u8>>, BTreeSet<i64>, &BTreeSet<i32>) {
         (self.keys.iter().collect(), self.gis.iter().copied().collect(), &self.taxids)
     }
 
@@ -98,9 +98,9 @@ pub(crate) struct DeflineFilter {
 impl DeflineFilter {
     /// Encodes the filter for fingerprints. Equal filters have equal bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let user = self.user.as_ref().map(|user| (user.is_negative, user.set.sorted()));
+        let user = self.user.as_ref().map(|user| (user.is_negative, user.set.sorted_entries()));
         let volumes = self.volumes.iter().map(|volume| {
-            let lists = volume.lists.iter().map(|list| list.sorted());
+            let lists = volume.lists.iter().map(|list| list.sorted_entries());
             (volume.member_bit, lists.collect::<Vec<_>>())
         });
         encode_for_fingerprint(&(user, volumes.collect::<Vec<_>>()))

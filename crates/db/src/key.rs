@@ -75,7 +75,7 @@ pub(super) fn parse_integer_key(key: &[u8]) -> Option<i64> {
 /// [`IdException`] for an identifier with a known tag and invalid parts.
 pub(super) fn version_4_lookup(key: &[u8]) -> Result<Version4Lookup, IdException> {
     if let Some(id) = choose_best_id(&parse_lookup_ids(key)?) {
-        return simplified(id, key);
+        return simplify(id, key);
     }
     let text = match parse_fasta_ids(key).ok().and_then(|ids| ids.into_iter().next()) {
         Some(id @ SeqId::Pdb { .. }) if key.contains(&b'_') => id.fasta(),
@@ -95,7 +95,7 @@ fn with_colon(key: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Chooses the kind of lookup for a parsed identifier (`SeqDB_SimplifySeqid`, seqdbcommon.cpp).
-fn simplified(id: &SeqId, word: &[u8]) -> Result<Version4Lookup, IdException> {
+fn simplify(id: &SeqId, word: &[u8]) -> Result<Version4Lookup, IdException> {
     let text = match id {
         SeqId::Gi(number) => return Ok(Version4Lookup::Gi(*number)),
         SeqId::Numbered(NumberKind::BackboneSequence, number) => number.to_string().into_bytes(),
@@ -164,7 +164,7 @@ pub(crate) fn id_spellings(id: &SeqId) -> Vec<Vec<u8>> {
         id => id.accession(),
     };
     let mut spellings = vec![version_5_key(id), without];
-    match simplified(id, &id.fasta()) {
+    match simplify(id, &id.fasta()) {
         Ok(Version4Lookup::Text(text)) => {
             let dot = text.iter().position(|&b| b == b'.');
             spellings.extend(dot.map(|dot| text[..dot].to_vec()));

@@ -132,7 +132,7 @@ impl Database {
             stats_residue_count: or_stated(tree.stats_residue_count(opened)?, part.residues),
             counted_length_bounds: part.lengths,
             retrievable: part.retrievable,
-            volumes: opened.filtered(part.filter.as_ref()),
+            volumes: opened.filter_volumes(part.filter.as_ref()),
             included_oids: part.included,
         })
     }
@@ -248,7 +248,7 @@ impl Part {
         let is_needed = lists == AliasLists::All || restrict::needs_count(tree);
         if is_needed && restrict::has_restriction(tree, user)? {
             let whole = Database::assemble(DatabaseParts {
-                volumes: opened.filtered(None),
+                volumes: opened.filter_volumes(None),
                 included_oids: part.included.clone(),
                 database_infos: Vec::new(),
                 combined_info: CombinedInfo::default(),
@@ -337,7 +337,7 @@ impl Pool {
 
 impl Opened {
     /// Returns the volumes, restricted to the definition lines that the filter includes.
-    fn filtered(&self, filter: Option<&Arc<DeflineFilter>>) -> Vec<Arc<Volume>> {
+    fn filter_volumes(&self, filter: Option<&Arc<DeflineFilter>>) -> Vec<Arc<Volume>> {
         let volumes = self.volumes.iter().enumerate().map(|(i, (_, volume, _))| match filter {
             Some(filter) => Arc::new(volume.with_filter(filter.clone(), i)),
             None => volume.clone(),

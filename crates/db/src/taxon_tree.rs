@@ -38,7 +38,7 @@ impl TaxonTree {
         let path = PathBuf::from(path::os_str(&found));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags_and_vfs(&path, flags, WITHOUT_LOCKS)
-            .map_err(|error| damaged(path.clone(), error.to_string()))?;
+            .map_err(|error| damage_error(path.clone(), error.to_string()))?;
         let tree = Self { path, connection };
         tree.require_items()?;
         Ok(Some(tree))
@@ -52,7 +52,7 @@ impl TaxonTree {
                 .query_row(count, [kind, name], |row| row.get(0))
                 .map_err(|error| self.damage(&error))?;
             if found != 1 {
-                return Err(damaged(self.path.clone(), format!("it has no {kind} {name}")));
+                return Err(damage_error(self.path.clone(), format!("it has no {kind} {name}")));
             }
         }
         Ok(())
@@ -83,7 +83,7 @@ impl TaxonTree {
     }
 
     fn damage(&self, error: &rusqlite::Error) -> DbError {
-        damaged(self.path.clone(), error.to_string())
+        damage_error(self.path.clone(), error.to_string())
     }
 }
 
@@ -91,7 +91,7 @@ fn read_children(statement: &mut Statement<'_>, parent: i32) -> rusqlite::Result
     statement.query_map([parent], |row| row.get(0))?.collect()
 }
 
-fn damaged(path: PathBuf, problem: String) -> DbError {
+fn damage_error(path: PathBuf, problem: String) -> DbError {
     DbError::UnusableTaxonomy { path, problem }
 }
 

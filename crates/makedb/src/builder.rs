@@ -133,7 +133,7 @@ impl DatabaseBuilder {
     }
 
     /// Returns which kinds of inputs have identifiers that match no sequence so far.
-    pub fn unmatched(&self) -> UnmatchedInputs {
+    pub fn unmatched_inputs(&self) -> UnmatchedInputs {
         let by_id = matches!(self.options.taxids, TaxidSource::ByIdentifier(_));
         UnmatchedInputs {
             no_taxid_matched: by_id && !self.found_taxid,

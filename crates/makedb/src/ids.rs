@@ -16,7 +16,7 @@ pub(crate) struct ParsedDefline {
 
 /// Converts the text after `>` to its stored form: a tab, also one written `\t`, becomes three
 /// blanks.
-fn untabbed(text: &[u8]) -> Vec<u8> {
+fn replace_tabs(text: &[u8]) -> Vec<u8> {
     let mut stored = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&byte, after)) = rest.split_first() {
@@ -36,7 +36,7 @@ fn untabbed(text: &[u8]) -> Vec<u8> {
 
 /// Returns the title of a sequence whose identifiers are not parsed: the whole text after `>`.
 pub(crate) fn unparsed_title(text: &[u8]) -> Vec<u8> {
-    let mut title = untabbed(text);
+    let mut title = replace_tabs(text);
     title.iter_mut().filter(|byte| **byte == SEPARATOR).for_each(|byte| *byte = b' ');
     title
 }
@@ -48,7 +48,7 @@ pub(crate) fn parse_deflines(
     text: &[u8],
     molecule: Molecule,
 ) -> Result<Vec<ParsedDefline>, IdException> {
-    untabbed(text)
+    replace_tabs(text)
         .split(|&byte| byte == SEPARATOR)
         .map(|line| {
             let blank = line.iter().position(|&byte| byte == b' ');

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use fleetblast_seq::nucleotide::encode;
 
-    fn packed(letters: &str) -> (Vec<u8>, Vec<u8>) {
+    fn pack(letters: &str) -> (Vec<u8>, Vec<u8>) {
         let codes: Vec<u8> = letters.bytes().map(|c| encode(c).unwrap()).collect();
         let mut packed = Vec::new();
         let block = pack_bases(&codes, &mut packed);
@@ -117,12 +117,12 @@ mod tests {
 
     #[test]
     fn the_last_byte_counts_its_bases() {
-        assert_eq!(packed("ACGTACGTACGTA").0, [0x1b, 0x1b, 0x1b, 0x01]);
-        assert_eq!(packed("ACGT").0, [0x1b, 0]);
-        assert_eq!(packed("ACGTTT").0, [0x1b, 0xf2]);
-        assert_eq!(packed("C"), (vec![0x41], vec![0; 4]));
-        assert_eq!(packed("AC"), (vec![0x12], vec![0; 4]));
-        assert_eq!(packed("ACG"), (vec![0x1b], vec![]));
+        assert_eq!(pack("ACGTACGTACGTA").0, [0x1b, 0x1b, 0x1b, 0x01]);
+        assert_eq!(pack("ACGT").0, [0x1b, 0]);
+        assert_eq!(pack("ACGTTT").0, [0x1b, 0xf2]);
+        assert_eq!(pack("C"), (vec![0x41], vec![0; 4]));
+        assert_eq!(pack("AC"), (vec![0x12], vec![0; 4]));
+        assert_eq!(pack("ACG"), (vec![0x1b], vec![]));
     }
 
     /// The words are those of `makeblastdb -dbtype nucl` for these sequences.
@@ -133,7 +133,7 @@ mod tests {
         };
         let mixed = format!("ACGT{}ACGTRYACGTWACGT{}ACG", "N".repeat(10), "N".repeat(20));
         assert_eq!(
-            words(&packed(&mixed).1),
+            words(&pack(&mixed).1),
             [
                 0x8000_000a,
                 0xf009_0000,
@@ -148,7 +148,7 @@ mod tests {
                 0x1d
             ]
         );
-        let run = |n: usize| words(&packed(&format!("ACGT{}A", "N".repeat(n))).1);
+        let run = |n: usize| words(&pack(&format!("ACGT{}A", "N".repeat(n))).1);
         assert_eq!(run(15), [1, 0xfe00_0004]);
         assert_eq!(run(16), [0x8000_0002, 0xf00f_0000, 4]);
     }

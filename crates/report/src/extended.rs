@@ -5,7 +5,7 @@ use fleetblast_stats::extended::Extended;
 /// Returns the first seventeen decimal digits of a positive double, and the decimal exponent of the
 /// first digit. Intermediate products are rounded, as in `NStr::DoubleToString_Ecvt` (ncbistr.cpp).
 pub fn decimal_digits(value: f64) -> (Vec<u8>, i32) {
-    let (scaled, exponent) = scaled(Extended::from(value));
+    let (scaled, exponent) = scale(Extended::from(value));
     let limit = |power: i32| 10_u64.pow(power as u32);
     let (whole, rest) = scaled.split();
     let (first, second) = if whole >= limit(9) {
@@ -21,7 +21,7 @@ pub fn decimal_digits(value: f64) -> (Vec<u8>, i32) {
 
 /// Scales the number by a power of ten so that it has nine digits before its point. Also returns
 /// the decimal exponent of its first digit.
-fn scaled(mut value: Extended) -> (Extended, i32) {
+fn scale(mut value: Extended) -> (Extended, i32) {
     let one = Extended::power_of_ten(0);
     // Large numbers are multiplied by negative powers of ten, small numbers by positive ones.
     let sign = if value >= one { 1 } else { -1 };

@@ -204,9 +204,9 @@ impl SubjectNames {
         let ids = self.chosen_defline().ids.iter();
         if self.is_from_fasta && !self.parse_deflines {
             let word = first_word(&self.chosen_defline().title);
-            return ids.map(|id| self.named(&if_local(id, word))).collect();
+            return ids.map(|id| self.named_id(&if_local(id, word))).collect();
         }
-        ids.map(|id| self.named(id)).collect()
+        ids.map(|id| self.named_id(id)).collect()
     }
 
     /// Returns the identifiers of each definition line in the tabular formats.
@@ -221,13 +221,13 @@ impl SubjectNames {
         }
         self.deflines
             .iter()
-            .map(|line| line.ids.iter().map(|id| self.named(id)).collect())
+            .map(|line| line.ids.iter().map(|id| self.named_id(id)).collect())
             .collect()
     }
 
     /// Returns the identifier, or the first word of the title as an identifier if `id` is only a
     /// number.
-    fn named(&self, id: &SeqId) -> SeqId {
+    fn named_id(&self, id: &SeqId) -> SeqId {
         let title = if is_bare_number(id) { self.title() } else { Vec::new() };
         match first_word(&title) {
             b"" => id.clone(),
@@ -237,7 +237,7 @@ impl SubjectNames {
 
     /// Returns the identifier of a FASTA subject in XML.
     fn fasta_id(&self) -> Vec<u8> {
-        let ids: Vec<_> = self.chosen_defline().ids.iter().map(|id| self.named(id)).collect();
+        let ids: Vec<_> = self.chosen_defline().ids.iter().map(|id| self.named_id(id)).collect();
         id::format_id_list(&ids, self.release.text_ranking)
     }
 

@@ -136,10 +136,10 @@ impl Line {
 
     fn to_text(&self, widths: &Widths) -> Vec<u8> {
         let cells = [
-            ("acc", padded(&self.accession, widths.accession)),
-            ("descr_text", padded(&self.title, widths.title())),
-            ("score", padded(self.bits.as_bytes(), widths.bits)),
-            ("evalue", padded(self.evalue.as_bytes(), widths.evalue)),
+            ("acc", pad(&self.accession, widths.accession)),
+            ("descr_text", pad(&self.title, widths.title())),
+            ("score", pad(self.bits.as_bytes(), widths.bits)),
+            ("evalue", pad(self.evalue.as_bytes(), widths.evalue)),
         ];
         fill(b" <@acc@><@descr_text@><@score@><@evalue@>\n", &cells)
     }
@@ -183,7 +183,7 @@ impl Taxon {
         ];
         let mut heading = fill(if html { HTML } else { TEXT }, &names);
         if !html {
-            heading = [b"\n", &centred(&heading, WIDTH)[..], b"\n"].concat();
+            heading = [b"\n", &centre(&heading, WIDTH)[..], b"\n"].concat();
         }
         let values = [
             ("taxid", self.taxid.to_string().into_bytes()),
@@ -262,14 +262,14 @@ impl<'a> Organisms<'a> {
             rows.extend(taxon.heading(false));
             rows.extend(lines.iter().flat_map(|line| line.to_text(&self.widths)));
         }
-        let caption = [b"\n", &centred(b"Organism Report", WIDTH)[..]].concat();
+        let caption = [b"\n", &centre(b"Organism Report", WIDTH)[..]].concat();
         let cells = [
             ("table_rows", rows),
             ("org_report_caption", caption),
-            ("acc_hd", padded(b"Accession", self.widths.accession)),
-            ("descr_hd", centred(b"Description", self.widths.title())),
-            ("score_hd", padded(b"Score", self.widths.bits)),
-            ("evalue_hd", padded(b"E-value", self.widths.evalue)),
+            ("acc_hd", pad(b"Accession", self.widths.accession)),
+            ("descr_hd", centre(b"Description", self.widths.title())),
+            ("score_hd", pad(b"Score", self.widths.bits)),
+            ("evalue_hd", pad(b"E-value", self.widths.evalue)),
         ];
         const TEMPLATE: &[u8] = b"<@org_report_caption@>\n\
             <@acc_hd@><@descr_hd@><@score_hd@><@evalue_hd@>\n<@table_rows@>";
@@ -309,7 +309,7 @@ pub fn query_report<'a>(
     if query.occurrence().is_none_or(|occurrence| occurrence.number == 0) {
         out.extend(match html {
             true => [b"<h1>", CAPTION, b"</h1>"].concat(),
-            false => [b"\n", &centred(CAPTION, WIDTH)[..], b"\n"].concat(),
+            false => [b"\n", &centre(CAPTION, WIDTH)[..], b"\n"].concat(),
         });
     }
     out.extend_from_slice(if html { b"<pre>" } else { b"\n" });
@@ -339,14 +339,14 @@ fn fill(template: &[u8], values: &[(&str, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// Returns a text with blanks after it up to a width, and one more. A longer text is cut.
-fn padded(text: &[u8], width: usize) -> Vec<u8> {
+fn pad(text: &[u8], width: usize) -> Vec<u8> {
     let (mut cell, blanks) = fit(text, width);
     cell.resize(cell.len() + blanks, b' ');
     cell
 }
 
 /// Returns a text with the same number of blanks on both sides. A longer text is cut.
-fn centred(text: &[u8], width: usize) -> Vec<u8> {
+fn centre(text: &[u8], width: usize) -> Vec<u8> {
     let (cell, blanks) = fit(text, width);
     let blanks = b" ".repeat(if text.len() <= width { blanks / 2 } else { blanks });
     [&blanks[..], &cell, &blanks].concat()
@@ -413,11 +413,11 @@ mod tests {
     fn texts_without_room_for_dots_are_not_cut() {
         for (width, cut) in [(8, "abcde... "), (3, "... "), (2, "abcdefghi... "), (9, "abcdefghi ")]
         {
-            assert_eq!(padded(b"abcdefghi", width), cut.as_bytes(), "{width}");
+            assert_eq!(pad(b"abcdefghi", width), cut.as_bytes(), "{width}");
         }
-        assert_eq!(centred(b"ab", 5), b"  ab  ");
-        assert_eq!(centred(b"ab", 4), b" ab ");
-        assert_eq!(centred(b"abcd", 3), b" ... ");
+        assert_eq!(centre(b"ab", 5), b"  ab  ");
+        assert_eq!(centre(b"ab", 4), b" ab ");
+        assert_eq!(centre(b"abcd", 3), b" ... ");
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl<'a> Row<'a> {
         // A number wider than its column is followed by fewer blanks.
         out.resize(out.len().max(line + name + width + 4), b' ');
         if self.html {
-            coloured(letters, columns, self.masks, out);
+            write_coloured_row(letters, columns, self.masks, out);
         } else {
             out.extend_from_slice(letters);
         }
@@ -152,7 +152,12 @@ impl<'a> Row<'a> {
 /// The tag of a range that continues in the next line is closed at the end of this line. A range
 /// that starts in the first column of the alignment has no tag if it continues in the next line or
 /// has one letter.
-pub fn coloured(row: &[u8], columns: &Range<usize>, masks: &[Range<usize>], out: &mut Vec<u8>) {
+pub fn write_coloured_row(
+    row: &[u8],
+    columns: &Range<usize>,
+    masks: &[Range<usize>],
+    out: &mut Vec<u8>,
+) {
     let mut starts = vec![false; row.len()];
     let mut ends = vec![false; row.len()];
     for mask in masks {

@@ -250,7 +250,7 @@ mod tests {
 
     use super::*;
 
-    fn wrapped(text: &str, html: bool) -> String {
+    fn wrap_text(text: &str, html: bool) -> String {
         let mut out = Vec::new();
         wrap(text.as_bytes(), 20, html, &mut out);
         String::from_utf8(out).unwrap()
@@ -262,7 +262,7 @@ mod tests {
         let title = "abcd efgh-".repeat(800_000);
         for html in [false, true] {
             let text = title.clone();
-            let lines = within_a_minute(move || wrapped(&text, html));
+            let lines = within_a_minute(move || wrap_text(&text, html));
             assert!(lines.lines().all(|line| line.len() <= 20), "{html}");
             assert_eq!(lines.replace(['\n', ' '], ""), title.replace(' ', ""), "{html}");
         }
@@ -270,30 +270,30 @@ mod tests {
 
     #[test]
     fn text_breaks_at_blanks_then_commas_then_hyphens() {
-        assert_eq!(wrapped("", false), "");
-        assert_eq!(wrapped("twenty columns wide.", false), "twenty columns wide.\n");
+        assert_eq!(wrap_text("", false), "");
+        assert_eq!(wrap_text("twenty columns wide.", false), "twenty columns wide.\n");
         assert_eq!(
-            wrapped("twenty columns wide, and more", false),
+            wrap_text("twenty columns wide, and more", false),
             "twenty columns wide,\nand more\n"
         );
-        assert_eq!(wrapped("exactly twenty colum   ns", false), "exactly twenty colum\nns\n");
+        assert_eq!(wrap_text("exactly twenty colum   ns", false), "exactly twenty colum\nns\n");
         assert_eq!(
-            wrapped("one,two,threefourfivesixseven", false),
+            wrap_text("one,two,threefourfivesixseven", false),
             "one,two,\nthreefourfivesixseve\nn\n"
         );
         assert_eq!(
-            wrapped("one-two-threefourfivesixseven", false),
+            wrap_text("one-two-threefourfivesixseven", false),
             "one-two-\nthreefourfivesixseve\nn\n"
         );
         assert_eq!(
-            wrapped("a.b;c:onetwothreefourfivesixseven", false),
+            wrap_text("a.b;c:onetwothreefourfivesixseven", false),
             "a.b;c:onetwothreefou\nrfivesixseven\n"
         );
     }
 
     #[test]
     fn html_entities_are_one_column_wide() {
-        assert_eq!(wrapped("a &lt;twenty columns wide", true), "a &lt;twenty columns\nwide\n");
+        assert_eq!(wrap_text("a &lt;twenty columns wide", true), "a &lt;twenty columns\nwide\n");
     }
 
     #[test]

@@ -49,22 +49,22 @@ impl TitleFacts<'_> {
     /// Generates the title. It is the stored title, tidied, or else one made from identifiers and
     /// organism.
     pub fn generate(&self) -> Vec<u8> {
-        let stored = trimmed(self.title, TRAILING);
+        let stored = trim_marks(self.title, TRAILING);
         let mut title = in_utf8(stored).into_owned();
         if let Some(organism) = self.organism.filter(|_| self.is_renewed() && !title.is_empty()) {
-            title = organism::renewed(&title, organism);
+            title = organism::renew_organism(&title, organism);
         }
         if title.is_empty() {
             title = self.generate_missing();
         }
         let text = match self.keeps_affixes() {
-            true => entities::decoded(&title),
-            false => entities::decoded(without_prefixes(&title, self.release)),
+            true => entities::decode_entities(&title),
+            false => entities::decode_entities(without_prefixes(&title, self.release)),
         };
         let has_prefix = self.is_third_party() && !self.keeps_affixes();
         let prefix = if has_prefix { THIRD_PARTY } else { b"" };
-        let text = [prefix, trimmed(&text, b",;~ ")].concat();
-        let mut text = squeezed(&text);
+        let text = [prefix, trim_marks(&text, b",;~ ")].concat();
+        let mut text = squeeze_blanks(&text);
         if self.is_protein {
             text = without_marks_before_brackets(text);
         } else if stored.is_empty() && !self.ids.iter().any(names_itself) {
@@ -109,7 +109,7 @@ impl TitleFacts<'_> {
 }
 
 /// Removes trailing bytes that are in `marks`. A text that consists of such bytes stays as it is.
-fn trimmed<'a>(text: &'a [u8], marks: &[u8]) -> &'a [u8] {
+fn trim_marks<'a>(text: &'a [u8], marks: &[u8]) -> &'a [u8] {
     let end = text.iter().rposition(|c| !marks.contains(c)).map_or(text.len(), |last| last + 1);
     &text[..end]
 }
@@ -235,7 +235,7 @@ fn without_prefixes<'t>(title: &'t [u8], release: &Release) -> &'t [u8] {
 
 /// Replaces runs of blanks by one blank, and removes blanks inside parentheses and before commas
 /// and semicolons (`x_CleanAndCompress`). Drops a last byte above ASCII.
-fn squeezed(text: &[u8]) -> Vec<u8> {
+fn squeeze_blanks(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let end = text.iter().rposition(|&c| c != b' ').map_or(0, |last| last + 1);
     let Some((&first, rest)) = without_blanks(&text[..end]).split_first() else { return out };
@@ -276,7 +276,7 @@ mod tests {
 
     use super::*;
 
-    fn generated(title: &[u8], ids: &[SeqId]) -> Vec<u8> {
+    fn generate_title(title: &[u8], ids: &[SeqId]) -> Vec<u8> {
         let facts = TitleFacts {
             title,
             ids,
@@ -294,7 +294,7 @@ mod tests {
         // If each mark scanned or moved the rest of the title, this would take minutes.
         for (mark, expected) in [("&", "&"), ("&#+1;x", "&#+1;x"), ("a, [", "a ["), ("a. [", "a [")]
         {
-            let made = within_a_minute(|| generated(mark.repeat(1_000_000).as_bytes(), &[]));
+            let made = within_a_minute(|| generate_title(mark.repeat(1_000_000).as_bytes(), &[]));
             assert!(made == expected.repeat(1_000_000).as_bytes(), "{mark}");
         }
     }
@@ -358,7 +358,7 @@ mod tests {
             ("&eacute;x &Hat;x &thetasym;x", "\u{e9}x ^x \u{3d1}x"),
             ("&lang;x &hellip;x &bigcirc;x", "\u{2329}x \u{2026}x &bigcirc;x"),
         ] {
-            let text = String::from_utf8(generated(title.as_bytes(), &[])).unwrap();
+            let text = String::from_utf8(generate_title(title.as_bytes(), &[])).unwrap();
             assert_eq!(text, expected, "{title:?}");
         }
     }
@@ -381,7 +381,7 @@ mod tests {
             (b"a&#x110000;z", b"a\xf4\x90\x80\x80z"),
             (b"a&#xffffffff;z", b"a\xff\xbf\xbf\xbfz"),
         ] {
-            assert_eq!(generated(title, &[]), expected, "{title:?}");
+            assert_eq!(generate_title(title, &[]), expected, "{title:?}");
         }
     }
 
@@ -390,9 +390,9 @@ mod tests {
         let pdb = SeqId::Pdb { mol: b"2XYZ".to_vec(), chain: b"B".to_vec() };
         let patent =
             SeqId::Patent { country: b"US".to_vec(), number: b"RE33188".to_vec(), sequence: 1 };
-        assert_eq!(generated(b"", &[pdb]), b"Chain B");
-        assert_eq!(generated(b"", &[patent]), b"Sequence 1 from Patent US RE33188");
-        assert_eq!(generated(b"", &[]), b"unnamed protein product");
+        assert_eq!(generate_title(b"", &[pdb]), b"Chain B");
+        assert_eq!(generate_title(b"", &[patent]), b"Sequence 1 from Patent US RE33188");
+        assert_eq!(generate_title(b"", &[]), b"unnamed protein product");
     }
 
     fn id(text: &str) -> Vec<SeqId> {

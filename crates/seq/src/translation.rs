@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use crate::nucleotide;
 
-    fn translated(code: u8, bases: &str) -> String {
+    fn translate(code: u8, bases: &str) -> String {
         let letter =
             |base: u8| nucleotide::encode(base).map_or(blastna::SENTINEL, blastna::from_ncbi4na);
         let letters: Vec<u8> = bases.bytes().map(letter).collect();
@@ -220,14 +220,14 @@ mod tests {
 
     #[test]
     fn codes_differ() {
-        assert_eq!(translated(1, "ATGTGAAGAATA"), "M*RI");
-        assert_eq!(translated(2, "ATGTGAAGAATAT"), "MW*M");
+        assert_eq!(translate(1, "ATGTGAAGAATA"), "M*RI");
+        assert_eq!(translate(2, "ATGTGAAGAATAT"), "MW*M");
     }
 
     #[test]
     fn ambiguous_codons_have_the_residue_of_all_their_plain_codons() {
-        assert_eq!(translated(1, "GCNATHYTRAARGGNMGNTARNNN"), "AILKGX*X");
-        assert_eq!(translated(1, "GC-ATG"), "M");
+        assert_eq!(translate(1, "GCNATHYTRAARGGNMGNTARNNN"), "AILKGX*X");
+        assert_eq!(translate(1, "GC-ATG"), "M");
         let shown = |bases: &str| {
             let letter = |base| nucleotide::encode(base).map_or(15, blastna::from_ncbi4na);
             let letters: Vec<u8> = bases.bytes().map(letter).collect();

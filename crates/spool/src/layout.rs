@@ -59,15 +59,15 @@ impl FileId {
 impl Run {
     /// Returns the path of a spool file.
     pub fn path(&self, file: FileId) -> PathBuf {
-        self.named(file, self.codec.extension())
+        self.file_path(file, self.codec.extension())
     }
 
     /// Returns the path of the index of a spool file.
     pub(crate) fn index(&self, file: FileId) -> PathBuf {
-        self.named(file, INDEX)
+        self.file_path(file, INDEX)
     }
 
-    fn named(&self, file: FileId, extension: &str) -> PathBuf {
+    fn file_path(&self, file: FileId, extension: &str) -> PathBuf {
         let [outer, inner] = file.branches();
         self.root.join(outer).join(inner).join(file.name(extension))
     }

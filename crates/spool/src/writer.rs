@@ -231,7 +231,7 @@ impl Writer {
         if self.records.is_empty() {
             return Ok(());
         }
-        let file = opened(&mut self.file, &self.run, self.id)?;
+        let file = open_file(&mut self.file, &self.run, self.id)?;
         if let Err(error) = file.write_all_at(&self.records, self.written) {
             // This releases the space of the failed write. Otherwise a scan would report an
             // incomplete record at the end.
@@ -246,7 +246,7 @@ impl Writer {
 
 /// Returns the file, and creates it at the first call. No other run has a file of this name, so an
 /// existing file is an error.
-fn opened<'a>(slot: &'a mut Option<File>, run: &Run, id: FileId) -> Result<&'a File, Error> {
+fn open_file<'a>(slot: &'a mut Option<File>, run: &Run, id: FileId) -> Result<&'a File, Error> {
     if let Some(file) = slot {
         return Ok(file);
     }

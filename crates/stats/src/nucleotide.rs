@@ -78,7 +78,7 @@ pub enum NucleotideScoringError {
     #[error(
         "Gap existence and extension values {gap_open} and {gap_extend} are not supported for substitution scores \
          {reward} and {penalty}\n{}",
-        supported(*reward, *penalty)
+        format_supported_costs(*reward, *penalty)
     )]
     UnknownGapCosts {
         /// Score of a match.
@@ -159,7 +159,7 @@ fn gcd(a: i32, b: i32) -> i32 {
 }
 
 /// Formats BLAST+'s list of the supported gap costs, one pair a line.
-fn supported(reward: i32, penalty: i32) -> String {
+fn format_supported_costs(reward: i32, penalty: i32) -> String {
     let mut list = String::new();
     for Row { kind, gap_open, gap_extend, .. } in rows(reward, penalty) {
         // Writing to a String cannot fail.

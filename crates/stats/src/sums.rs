@@ -123,12 +123,12 @@ fn probability(count: i32, score: f64) -> f64 {
     match count {
         ..=0 => 0.0,
         1 => -exp_minus_1(-(-score).exp()),
-        2..=4 => tabulated(count, score),
-        _ => integrated(count, score),
+        2..=4 => look_up(count, score),
+        _ => integrate(count, score),
     }
 }
 
-fn tabulated(count: i32, score: f64) -> f64 {
+fn look_up(count: i32, score: f64) -> f64 {
     let less = count - 1;
     if score >= f64::from(count * count + less) {
         let ln = ln_gamma_of(count + 1);
@@ -146,7 +146,7 @@ fn tabulated(count: i32, score: f64) -> f64 {
 }
 
 /// Computes the same as [`probability`] by a double integral (equation 4 of the paper).
-fn integrated(count: i32, score: f64) -> f64 {
+fn integrate(count: i32, score: f64) -> f64 {
     let r = f64::from(count);
     let certain = match count {
         ..8 => -2.3,
@@ -311,13 +311,13 @@ mod tests {
         // BLAST+ counts the integrand as 0 at 0, which is wrong for two alignments: so these cases
         // have four. The few steps of the integral cause an error of some hundredths.
         for (count, score) in [(4, -6.2), (4, -3.0), (4, 1.0), (4, 4.9), (4, 12.0)] {
-            let (table, integral) = (tabulated(count, score), integrated(count, score));
+            let (table, integral) = (look_up(count, score), integrate(count, score));
             assert!(is_near(table, integral, 0.04), "{count} {score}: {table} {integral}");
         }
         // The values beyond the tables are continuous with them.
         for count in 2..=4 {
             let end = f64::from(count * count + count - 1);
-            let (below, above) = (tabulated(count, end - 1e-9), tabulated(count, end));
+            let (below, above) = (look_up(count, end - 1e-9), look_up(count, end));
             assert!(count == 3 || is_near(below, above, 0.1), "{count}: {below} {above}");
         }
     }

@@ -85,9 +85,9 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let mut builder = DatabaseBuilder::new(settings, sink).map_err(|error| refused(&error))?;
     log.hold(options.parse_ids);
     let result = source.add_to(&mut builder, &options, &mut log);
-    let result = result.map_err(|error| with_unmatched(error, builder.unmatched()))?;
+    let result = result.map_err(|error| with_unmatched(error, builder.unmatched_inputs()))?;
     let result = result.and_then(|()| builder.check_duplicates());
-    let (stored, unmatched) = (builder.stored_count(), builder.unmatched());
+    let (stored, unmatched) = (builder.stored_count(), builder.unmatched_inputs());
     // BLAST+ checks the size when it makes the LMDB tables, which version 4 does not have.
     let sized = match options.version {
         FormatVersion::Version4 => Ok(()),

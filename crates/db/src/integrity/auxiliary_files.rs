@@ -37,7 +37,10 @@ pub(super) fn check_auxiliary_files(
     let (mut names, mut named_in) = (EntrySum::default(), None);
     let (mut gis, mut listed_gis) = (GiSum::default(), GiSum::default());
     for (volume, oids) in database.volumes() {
-        required(volume, totals.id_kinds.get(&oids.start).copied().unwrap_or_default())?;
+        check_required_files(
+            volume,
+            totals.id_kinds.get(&oids.start).copied().unwrap_or_default(),
+        )?;
         check_gi_index(&volume.auxiliary_path("n"), &oids, &mut gis, report)?;
         check_gi_list(volume.auxiliary_path("og"), &oids, &mut listed_gis, report)?;
         let named = check_string_index(&volume.auxiliary_path("s"), &oids, &mut names, report)?;
@@ -78,7 +81,7 @@ pub(super) fn check_auxiliary_files(
 const SETS: [&[&str]; 3] = [&["ti", "td"], &["pi", "pd"], &["aa", "ab", "ac"]];
 
 /// Checks that the files exist that makeblastdb writes for the identifiers in a volume's headers.
-fn required(volume: &Volume, own: IdentifierKinds) -> Result<(), DbError> {
+fn check_required_files(volume: &Volume, own: IdentifierKinds) -> Result<(), DbError> {
     let mut names = Vec::new();
     if own.has_ids {
         names.push("og");
@@ -122,7 +125,7 @@ fn version_5(
     report.compared_files.push(lmdb.name());
     if totals.listed_ids.entry_count() > 0 || beside("os").exists() {
         let file = AuxiliaryFile::open_required(beside("os"))?;
-        listed(&file, database.oid_count(), totals)?;
+        check_id_lists(&file, database.oid_count(), totals)?;
         report.compared_files.push(file.name());
     }
     let file = AuxiliaryFile::open_required(beside("ot"))?;
@@ -189,7 +192,7 @@ fn accessions(lmdb: &AuxiliaryFile, count: u32, totals: &RecordTotals) -> Result
 }
 
 /// Checks the list of identifiers of each sequence (`.?os`).
-fn listed(file: &AuxiliaryFile, count: u32, totals: &RecordTotals) -> Result<(), DbError> {
+fn check_id_lists(file: &AuxiliaryFile, count: u32, totals: &RecordTotals) -> Result<(), DbError> {
     let mut found = EntrySum::default();
     check_count(file, count)?;
     for oid in 0..count {

@@ -61,11 +61,13 @@ impl VolumeReader {
 
     /// Fills `buffer` with the bytes of the file from byte offset `from` on.
     pub(crate) fn read_exact(&self, buffer: &mut [u8], from: u64) -> Result<(), DbError> {
-        self.file.read_exact_at(buffer, from).map_err(|source| self.failed(from, buffer, source))
+        self.file
+            .read_exact_at(buffer, from)
+            .map_err(|source| self.read_error(from, buffer, source))
     }
 
     /// Makes the error for a read that failed.
-    fn failed(&self, from: u64, buffer: &[u8], source: std::io::Error) -> DbError {
+    fn read_error(&self, from: u64, buffer: &[u8], source: std::io::Error) -> DbError {
         if source.kind() != std::io::ErrorKind::UnexpectedEof {
             return DbError::open_error(&self.path, source);
         }

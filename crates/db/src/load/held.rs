@@ -62,7 +62,7 @@ impl FileSource {
 
 /// Returns the ranges of files that make up the bytes `wanted` of a partition.
 fn stretches(partition: &Partition, wanted: Range<u64>) -> impl Iterator<Item = Stretch<'_>> {
-    placed(partition).filter_map(move |(piece, span, at)| {
+    place_spans(partition).filter_map(move |(piece, span, at)| {
         let (start, end) = (wanted.start.max(at.start), wanted.end.min(at.end));
         (start < end).then(|| Stretch {
             piece,
@@ -74,7 +74,9 @@ fn stretches(partition: &Partition, wanted: Range<u64>) -> impl Iterator<Item = 
 }
 
 /// Returns the spans of a partition, each with its range in the bytes of the partition.
-fn placed(partition: &Partition) -> impl Iterator<Item = (&VolumePiece, &FileSpan, Range<u64>)> {
+fn place_spans(
+    partition: &Partition,
+) -> impl Iterator<Item = (&VolumePiece, &FileSpan, Range<u64>)> {
     let spans = partition.pieces.iter().flat_map(|piece| {
         let of_piece = piece.spans.iter();
         of_piece.map(move |span| (piece, span))
@@ -122,7 +124,7 @@ impl MemoryLoader {
     /// Returns the offset in memory of a span of a volume; `None` if the span is not in the
     /// partition.
     fn find(&self, volume: usize, wanted: &FileSpan) -> Option<usize> {
-        let (_, span, at) = placed(&self.partition).find(|(piece, span, _)| {
+        let (_, span, at) = place_spans(&self.partition).find(|(piece, span, _)| {
             let within =
                 span.bytes.start <= wanted.bytes.start && wanted.bytes.end <= span.bytes.end;
             piece.volume == volume && span.part == wanted.part && within
@@ -134,7 +136,7 @@ impl MemoryLoader {
 impl Loader for MemoryLoader {
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
         let mut filled = Vec::new();
-        for (piece, span, _) in placed(partition) {
+        for (piece, span, _) in place_spans(partition) {
             let start = self
                 .find(piece.volume, span)
                 .ok_or_else(|| not_loaded_error(&partition.oids, &self.partition.oids))?;

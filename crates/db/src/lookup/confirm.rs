@@ -75,7 +75,7 @@ fn taxids(line: &Defline) -> impl Iterator<Item = i64> {
 }
 
 /// Makes the error for a lookup file whose entry for a sequence differs from the header.
-pub(super) fn disagreement(file: &LookupFile, what: &str, oid: u32) -> DbError {
+pub(super) fn disagreement_error(file: &LookupFile, what: &str, oid: u32) -> DbError {
     let problem = format!(
         "it has '{what}' for sequence {oid}, whose definition lines in the header file say otherwise"
     );

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::confirm::{self, disagreement};
+use super::confirm::{self, disagreement_error};
 use super::lmdb::{LmdbFile, Table};
 use super::side_file::LookupFile;
 use super::taxids::TaxidLists;
@@ -105,14 +105,14 @@ impl LmdbLookup {
 
     /// Converts a value of the table of accessions to an OID. Verifies that the header of the
     /// sequence has the key.
-    fn confirmed(&self, key: &[u8], value: &[u8]) -> Result<Option<u32>, DbError> {
+    fn confirm_oid(&self, key: &[u8], value: &[u8]) -> Result<Option<u32>, DbError> {
         let damage = FileDamage { offset: 0, problem: "an OID of other than four bytes" };
         let local = word(value).ok_or_else(|| self.lmdb.damage_error(damage))?;
         let Some(oid) = self.global(&self.lmdb, local)? else { return Ok(None) };
         if confirm::has_accession(&self.database.stored_deflines(oid)?, key) {
             return Ok(Some(oid));
         }
-        Err(disagreement(&self.lmdb, &String::from_utf8_lossy(key), oid))
+        Err(disagreement_error(&self.lmdb, &String::from_utf8_lossy(key), oid))
     }
 
     /// Verifies that a key is really missing in the table of accessions, by checking that its
@@ -126,7 +126,7 @@ impl LmdbLookup {
         let damaged = |damage| self.lmdb.damage_error(damage);
         for neighbour in env.neighbours(table, key).map_err(damaged)?.into_iter().flatten() {
             let first = env.values(table, neighbour).map_err(damaged)?.next().transpose();
-            self.confirmed(neighbour, first.map_err(damaged)?.unwrap_or_default())?;
+            self.confirm_oid(neighbour, first.map_err(damaged)?.unwrap_or_default())?;
         }
         Ok(())
     }
@@ -141,7 +141,7 @@ impl LmdbLookup {
         }
         let mut found = false;
         for value in env.values(&table, key).map_err(damaged)? {
-            oids.extend(self.confirmed(key, value.map_err(damaged)?)?);
+            oids.extend(self.confirm_oid(key, value.map_err(damaged)?)?);
             found = true;
         }
         if found { Ok(()) } else { self.confirm_missing(&env, &table, key) }
@@ -154,7 +154,7 @@ impl LmdbLookup {
         let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
         let Some(table) = table else { return Err(DbError::MissingAccessionTable) };
         match env.values(&table, key).map_err(damaged)?.next() {
-            Some(value) => self.confirmed(key, value.map_err(damaged)?),
+            Some(value) => self.confirm_oid(key, value.map_err(damaged)?),
             None => self.confirm_missing(&env, &table, key).map(|()| None),
         }
     }
@@ -166,7 +166,7 @@ impl LmdbLookup {
         let ids = found.ok_or_else(|| self.ids.damage_error(TOO_FEW))?;
         match confirm::are_identifiers(&self.database.stored_deflines(oid)?, &ids) {
             true => Ok(ids),
-            false => Err(disagreement(&self.ids, "the identifiers listed for it", oid)),
+            false => Err(disagreement_error(&self.ids, "the identifiers listed for it", oid)),
         }
     }
 
@@ -177,7 +177,7 @@ impl LmdbLookup {
         let taxids = found.ok_or_else(|| self.taxids.damage_error(TOO_FEW))?;
         match confirm::are_taxids(&self.database.stored_deflines(oid)?, &taxids) {
             true => Ok(taxids),
-            false => Err(disagreement(&self.taxids, "the taxids listed for it", oid)),
+            false => Err(disagreement_error(&self.taxids, "the taxids listed for it", oid)),
         }
     }
 
@@ -206,7 +206,7 @@ impl LmdbLookup {
         if confirm::has_taxid(&self.database.stored_deflines(oid)?, taxid) {
             return Ok(Some(oid));
         }
-        Err(disagreement(file, &format!("taxid {taxid}"), oid))
+        Err(disagreement_error(file, &format!("taxid {taxid}"), oid))
     }
 
     /// Appends all taxids of the files to `taxids`.

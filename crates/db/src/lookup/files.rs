@@ -158,7 +158,7 @@ impl VolumeFiles {
         let oid = self.first_oid + oid;
         match has(&self.database.stored_deflines(oid)?) {
             true => Ok(oid),
-            false => Err(confirm::disagreement(&files.data, &key.to_string(), oid)),
+            false => Err(confirm::disagreement_error(&files.data, &key.to_string(), oid)),
         }
     }
 

@@ -86,14 +86,14 @@ mod tests {
         }
     }
 
-    fn generated(count: usize) -> Lengths {
+    fn generate_lengths(count: usize) -> Lengths {
         let mut random = fastrand::Rng::with_seed(12345);
         Lengths((0..count).map(|_| random.u64(1..=900)).collect())
     }
 
     #[test]
     fn partitions_cover_everything_once_and_are_balanced() {
-        let sizes = generated(1000);
+        let sizes = generate_lengths(1000);
         let longest = *sizes.0.iter().max().unwrap();
         for included in [vec![0..1000], vec![3..40, 41..42, 500..999]] {
             let total: u64 = included.iter().map(|range| size(&sizes, range)).sum();
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn there_are_never_more_partitions_than_sequences() {
-        let sizes = generated(3);
+        let sizes = generate_lengths(3);
         assert_eq!(cut_into_ranges(&sizes, &[0..3], 50), [0..1, 1..2, 2..3]);
         assert!(cut_into_ranges(&sizes, &[], 5).is_empty());
         assert_eq!(cut_into_ranges(&sizes, &[0..3], 0), [0..3]);

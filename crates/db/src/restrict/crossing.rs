@@ -191,7 +191,7 @@ mod tests {
         words.split(' ').map(|word| ListedId::new(word.as_bytes().to_vec())).collect()
     }
 
-    fn sorted(words: &str) -> Vec<ListedId> {
+    fn sort_ids(words: &str) -> Vec<ListedId> {
         let mut names = names(words);
         sort(&mut names).unwrap();
         names
@@ -204,16 +204,19 @@ mod tests {
 
     #[test]
     fn equal_names_stay_in_order() {
-        assert_eq!(words(&sorted("AF000002.1 AF000002 AF000001")), "AF000001 AF000002.1 AF000002");
+        assert_eq!(
+            words(&sort_ids("AF000002.1 AF000002 AF000001")),
+            "AF000001 AF000002.1 AF000002"
+        );
         let many: Vec<_> = (0..200).map(|i| format!("AF{:06}.1", i * 77 % 200)).collect();
         let expected: Vec<_> = (0..200).map(|i| format!("AF{i:06}.1")).collect();
-        assert_eq!(words(&sorted(&many.join(" "))), expected.join(" "));
+        assert_eq!(words(&sort_ids(&many.join(" "))), expected.join(" "));
     }
 
     #[test]
     fn versions_may_be_left_out() {
-        let alias = || sorted("AF000001.1 AF000002.1 AF000003 D00001.1");
-        let user = sorted("AF000002 AF000003.1 D00001.2 X00001");
+        let alias = || sort_ids("AF000001.1 AF000002.1 AF000003 D00001.1");
+        let user = sort_ids("AF000002 AF000003.1 D00001.2 X00001");
         assert_eq!(words(&intersection(alias(), &user).unwrap()), "AF000002.1 AF000003");
         assert_eq!(words(&difference(alias(), &user).unwrap()), "AF000001.1 D00001.1");
         assert_eq!(words(&difference(alias(), &[]).unwrap()), words(&alias()));
@@ -222,15 +225,15 @@ mod tests {
 
     #[test]
     fn a_name_of_one_list_takes_one_of_the_other() {
-        let user = sorted("AF000002");
-        let alias = || sorted("AF000002.1 AF000002.2");
+        let user = sort_ids("AF000002");
+        let alias = || sort_ids("AF000002.1 AF000002.2");
         assert_eq!(words(&intersection(alias(), &user).unwrap()), "AF000002.1");
         assert_eq!(words(&difference(alias(), &user).unwrap()), "AF000002.2");
     }
 
     #[test]
     fn a_name_that_is_none_is_refused_when_it_is_compared() {
-        assert_eq!(words(&sorted("a[b")), "a[b");
+        assert_eq!(words(&sort_ids("a[b")), "a[b");
         let refusal = sort(&mut names("AF000001 a[b")).unwrap_err();
         assert_eq!(refusal.text(), "Malformatted ID a[b");
     }

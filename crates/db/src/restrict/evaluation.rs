@@ -306,7 +306,7 @@ impl<'a> ListEvaluation<'a> {
             range::sorted_union(files.iter().flat_map(|(_, v)| v.iter().map(span)).collect());
         let mut found = Vec::new();
         for (mask, volumes) in files {
-            let listed = range::ranges_of_oids(self.listed(mask, &volumes)?);
+            let listed = range::ranges_of_oids(self.listed_oids(mask, &volumes)?);
             let spans = range::sorted_union(volumes.iter().map(span).collect());
             found.extend(range::intersection(&listed, &spans));
         }
@@ -317,7 +317,7 @@ impl<'a> ListEvaluation<'a> {
 
     /// Returns the OIDs of a version-5 list of an alias, without the entries that the user's list
     /// of the same kind excludes.
-    fn listed(&mut self, mask: &AliasFilter, volumes: &[usize]) -> Result<Vec<u32>, DbError> {
+    fn listed_oids(&mut self, mask: &AliasFilter, volumes: &[usize]) -> Result<Vec<u32>, DbError> {
         match mask {
             AliasFilter::SeqIds(file) => {
                 let ids = parse_list(file, |contents| Ok(SeqIdList::parse(contents)?.ids))?;

@@ -214,7 +214,7 @@ pub(super) fn scan_gi_indexes(lookup: &Lookup, set: &IdSet) -> Result<ExclusionS
     for (first, gis) in lookup.gi_indexes()? {
         for i in 0..gis.len() {
             let (gi, oid) = gis.get(i);
-            remainder.see(bounded(lookup, first, oid)?, set.gis.contains(&gi));
+            remainder.see(check_oid(lookup, first, oid)?, set.gis.contains(&gi));
         }
     }
     Ok(remainder)
@@ -232,7 +232,7 @@ pub(super) fn scan_string_indexes(lookup: &Lookup, set: &IdSet) -> Result<Exclus
         for page in entries.chunks(strings.keys_per_sample()) {
             let mut i = 0;
             while let Some(&(key, oid)) = page.get(i) {
-                let oid = bounded(lookup, first, oid)?;
+                let oid = check_oid(lookup, first, oid)?;
                 let again = page.get(i + 1).is_some_and(|(next, _)| is_versioned(next, key));
                 if set.keys.contains(key) {
                     remainder.see(oid, true);
@@ -253,7 +253,7 @@ fn is_versioned(next: &[u8], key: &[u8]) -> bool {
 
 /// Converts a sequence number from an index, which can be damaged, to an OID. Checks that the
 /// database has this OID.
-fn bounded(lookup: &Lookup, first: u32, oid: u32) -> Result<u32, DbError> {
+fn check_oid(lookup: &Lookup, first: u32, oid: u32) -> Result<u32, DbError> {
     let count = lookup.database().oid_count();
     let whole = first.checked_add(oid).filter(|&oid| oid < count);
     whole.ok_or(DbError::NoSuchOid { oid, count })

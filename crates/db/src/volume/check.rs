@@ -17,7 +17,7 @@ impl Volume {
         let count = self.index.sequence_count;
         let end = self.tables_end();
         if bytes.end_position() != end {
-            return Err(self.unsound(VolumeFile::Index, end, "bytes after the last offset"));
+            return Err(self.damage_error(VolumeFile::Index, end, "bytes after the last offset"));
         }
         if count == 0 {
             return Ok(());
@@ -42,7 +42,7 @@ impl Volume {
             }
             let end = self.offset(table, count) as usize;
             if end < length {
-                return Err(self.unsound(file, end, "bytes after the last sequence"));
+                return Err(self.damage_error(file, end, "bytes after the last sequence"));
             }
             if end > length {
                 return Err(self.offset_error(table, count, first));
@@ -70,7 +70,7 @@ impl Volume {
             return Ok(());
         }
         let problem = "an index that states no sequences, but residues or bytes after its offsets";
-        Err(self.unsound(VolumeFile::Index, end, problem))
+        Err(self.damage_error(VolumeFile::Index, end, problem))
     }
 
     /// Checks that title, name of the LMDB file and date are text. NUL bytes may follow the date.
@@ -85,13 +85,13 @@ impl Volume {
             let end = text.iter().position(|&byte| byte == 0).unwrap_or(length);
             if let Some(bad) = text[..end].iter().position(|&byte| byte < b' ' || byte == 0x7f) {
                 let problem = "a control character in title, file name or date";
-                return Err(self.unsound(VolumeFile::Index, at + bad, problem));
+                return Err(self.damage_error(VolumeFile::Index, at + bad, problem));
             }
             // makeblastdb pads only the date.
             let padding = if number == texts { &text[end..] } else { &[] };
             if (number < texts && end < length) || padding.iter().any(|&byte| byte != 0) {
                 let problem = "bytes after the end of title, file name or date";
-                return Err(self.unsound(VolumeFile::Index, at + end, problem));
+                return Err(self.damage_error(VolumeFile::Index, at + end, problem));
             }
             at += length;
         }
@@ -128,7 +128,7 @@ impl Volume {
         DbError::Inconsistent { path, place, problem: problem.to_owned() }
     }
 
-    fn unsound(&self, file: VolumeFile, at: usize, problem: &str) -> DbError {
+    fn damage_error(&self, file: VolumeFile, at: usize, problem: &str) -> DbError {
         let path = self.file(super::piece::extension(file));
         DbError::Inconsistent { path, place: format!(" byte {at}"), problem: problem.to_owned() }
     }

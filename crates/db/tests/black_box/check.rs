@@ -21,7 +21,7 @@ fn open(dir: &Path, names: &str, kind: SequenceKind) -> Result<Database, DbError
     Database::open(names, kind, &SearchPath::new(dir, "".as_ref(), None))
 }
 
-fn checked(dir: &Path, names: &str, kind: SequenceKind) -> Result<IntegrityReport, DbError> {
+fn check_database(dir: &Path, names: &str, kind: SequenceKind) -> Result<IntegrityReport, DbError> {
     let database = open(dir, names, kind)?;
     let wish = LoaderRequest { method: Some(LoadMethod::Read), memory_limit: None };
     let supply = choose_loader(&database, LoadPurpose::Check, wish)?.supply(&database, 3)?;
@@ -70,7 +70,7 @@ fn flip_everything(
             let mut bytes = original.bytes.clone();
             bytes[at] = changed;
             fs::write(&original.path, bytes).unwrap();
-            match checked(dir, names, kind) {
+            match check_database(dir, names, kind) {
                 Err(_) => count.0 += 1,
                 Ok(_) => {
                     let was = original.bytes[at];
@@ -152,7 +152,7 @@ fn a_sound_database_is_sound() {
     write(dir.path(), "a", &FOUR, &entries(1, 300));
     write(dir.path(), "b", &FOUR, &entries(2, 0));
     write(dir.path(), "c", &FOUR, &entries(3, 200));
-    let report = checked(dir.path(), "a c b", SequenceKind::Protein).unwrap();
+    let report = check_database(dir.path(), "a c b", SequenceKind::Protein).unwrap();
     assert_eq!((report.sequence_count, report.defline_count), (500, 500));
     let database = open(dir.path(), "a b c", SequenceKind::Protein).unwrap();
     assert_eq!(report.residue_count, database.residue_count());
@@ -198,7 +198,7 @@ fn the_first_fault_is_named() {
     fs::write(&path, bytes).unwrap();
     let other = dir.path().join("b.psq");
     fs::write(&other, vec![50; fs::read(&other).unwrap().len()]).unwrap();
-    let error = checked(dir.path(), "a b", SequenceKind::Protein).unwrap_err();
+    let error = check_database(dir.path(), "a b", SequenceKind::Protein).unwrap_err();
     let DbError::InvalidResidue { path: named, offset, oid, .. } = &error else {
         panic!("{error}")
     };
@@ -219,7 +219,7 @@ fn titles_are_printable_ascii() {
         let mut bytes = sound.clone();
         bytes[title] = byte;
         fs::write(&path, bytes).unwrap();
-        let error = checked(dir.path(), "a", SequenceKind::Protein).unwrap_err();
+        let error = check_database(dir.path(), "a", SequenceKind::Protein).unwrap_err();
         assert!(error.to_string().contains("a.phr"), "{byte}: {error}");
         assert_eq!(error.exit_code(), 2, "{error}");
     }
@@ -257,16 +257,16 @@ fn lengths_and_counts_must_agree() {
         let path = dir.path().join(name);
         let old = fs::read(&path).unwrap();
         fs::write(&path, [&old, more].concat()).unwrap();
-        let error = checked(dir.path(), "a", SequenceKind::Protein).unwrap_err().to_string();
+        let error = check_database(dir.path(), "a", SequenceKind::Protein).unwrap_err().to_string();
         assert!(error.contains(name) && error.contains(&old.len().to_string()), "{error}");
         fs::write(&path, old).unwrap();
     };
     ["a.pin", "a.psq", "a.phr"].iter().for_each(|name| append(name, &[0]));
     fs::write(dir.path().join("x.pal"), "TITLE x\nDBLIST a\nNSEQ 41\n").unwrap();
-    let error = checked(dir.path(), "x", SequenceKind::Protein).unwrap_err().to_string();
+    let error = check_database(dir.path(), "x", SequenceKind::Protein).unwrap_err().to_string();
     assert!(error.contains("states 41 sequences, its volumes have 40"), "{error}");
     fs::write(dir.path().join("x.pal"), "TITLE x\nDBLIST a\nNSEQ 40\n").unwrap();
-    checked(dir.path(), "x", SequenceKind::Protein).unwrap();
+    check_database(dir.path(), "x", SequenceKind::Protein).unwrap();
 }
 
 /// Returns synthetic sequences with identifiers of many kinds and some merged definition lines.
@@ -344,7 +344,7 @@ fn what_the_oracle_makes_is_sound() {
                 let fixed =
                     ["-dbtype", kind.dbtype(), "-blastdb_version", version, "-taxid", "9606"];
                 make(&dir, &text, &[&fixed[..], more].concat());
-                let report = checked(dir.path(), "d", kind)
+                let report = check_database(dir.path(), "d", kind)
                     .unwrap_or_else(|error| panic!("version {version} {more:?}: {error}"));
                 assert_eq!(report.sequence_count, text.matches('>').count() as u64);
                 let unchecked = &report.unchecked_contents;

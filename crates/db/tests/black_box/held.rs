@@ -27,7 +27,7 @@ fn open(dir: &Path) -> Database {
 }
 
 /// Fills a partition in pieces of `piece` bytes, the last one first.
-fn filled(
+fn fill_partition(
     database: &Database,
     partition: &Partition,
     piece: usize,
@@ -50,7 +50,7 @@ fn parts_of_a_held_partition_are_those_of_the_files() {
     for (partitions, piece) in [(1, 1 << 20), (1, 7_001), (4, 1_000), (9, 333)] {
         for oids in database.partitions(partitions) {
             let partition = database.partition(oids.clone(), PartitionContents::Residues).unwrap();
-            let held = filled(&database, &partition, piece).unwrap();
+            let held = fill_partition(&database, &partition, piece).unwrap();
             assert_eq!(held.statistics().read_bytes, partition.byte_count());
             for part in database.partitions_within(oids, 5) {
                 let part = database.partition(part, PartitionContents::Residues).unwrap();
@@ -70,7 +70,7 @@ fn a_supply_of_what_is_held_keeps_it() {
     let (_dir, database) = database();
     let oids = 800..1_000;
     let partition = database.partition(oids.clone(), PartitionContents::Residues).unwrap();
-    let held = filled(&database, &partition, 5_000).unwrap();
+    let held = fill_partition(&database, &partition, 5_000).unwrap();
     let supply = held.supply(database.partitions_within(oids.clone(), 6)).unwrap();
     assert_eq!(supply.kept_residues_of(900), None, "not asked for yet");
     let mut searched = Vec::new();
@@ -91,7 +91,7 @@ fn a_supply_of_what_is_held_keeps_it() {
 fn what_is_not_held_is_an_error() {
     let (dir, database) = database();
     let partition = database.partition(300..700, PartitionContents::Residues).unwrap();
-    let held = filled(&database, &partition, 5_000).unwrap();
+    let held = fill_partition(&database, &partition, 5_000).unwrap();
     for (oids, contents) in [
         (299..310, PartitionContents::Residues),
         (690..701, PartitionContents::Residues),
@@ -117,7 +117,8 @@ fn what_is_not_held_is_an_error() {
     // A file is cut short after it was opened.
     let path = dir.path().join("a.psq");
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(9_000).unwrap();
-    let Err(DbError::FileTruncated { path: named, .. }) = filled(&database, &partition, 5_000)
+    let Err(DbError::FileTruncated { path: named, .. }) =
+        fill_partition(&database, &partition, 5_000)
     else {
         panic!("no error")
     };

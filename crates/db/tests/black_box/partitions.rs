@@ -147,7 +147,7 @@ fn offsets_outside_the_file_make_no_partition() {
 
 /// Writes an index of `count` sequences with lengths around 300, but no residues. Each volume has
 /// 4,000,000 sequences. Returns the names of the volumes.
-fn simulated(dir: &Path, count: u32) -> String {
+fn write_simulated_index(dir: &Path, count: u32) -> String {
     const VOLUME: u32 = 4_000_000;
     let mut random = Rng::with_seed(5);
     let mut names = Vec::new();
@@ -190,7 +190,7 @@ fn memory() -> (u64, u64) {
 /// Cuts a simulated index into `n` partitions and checks their balance. Returns seconds and bytes.
 fn cut_simulated(count: u32, n: usize) -> (f64, u64) {
     let dir = tempfile::tempdir().unwrap();
-    let names = simulated(dir.path(), count);
+    let names = write_simulated_index(dir.path(), count);
     let start = Instant::now();
     let database = open(dir.path(), &names);
     let before = memory().1;

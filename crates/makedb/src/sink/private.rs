@@ -42,7 +42,7 @@ impl PrivateDirectory {
             name.push(format!("{number}.part"));
             parent.join(name)
         };
-        let own = match Self::numbered((0..NAMES_TRIED).map(numbered), &mut made)? {
+        let own = match Self::create_numbered((0..NAMES_TRIED).map(numbered), &mut made)? {
             Some(own) => own,
             None => Self::random(parent, &stem, &mut made)?,
         };
@@ -61,7 +61,7 @@ impl PrivateDirectory {
     }
 
     /// Creates the first of these directories that does not exist yet; `None` if all exist.
-    fn numbered(
+    fn create_numbered(
         paths: impl Iterator<Item = PathBuf>,
         made: &mut impl FnMut(PathBuf),
     ) -> io::Result<Option<Self>> {

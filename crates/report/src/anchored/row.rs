@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::columns::{AlignmentColumns, ResidueRun, runs};
 use crate::pair::AlignmentRows;
 use crate::row_position::RowPosition;
-use crate::rows::coloured;
+use crate::rows::write_coloured_row;
 
 /// A row of a multiple alignment.
 pub struct Row {
@@ -175,7 +175,7 @@ impl Row {
         // A number wider than its column is followed by fewer blanks.
         out.resize(out.len() + (style.digits + 2).saturating_sub(start.len()), b' ');
         match style.html {
-            true => coloured(&text, line, &self.masks, out),
+            true => write_coloured_row(&text, line, &self.masks, out),
             false => out.extend_from_slice(&text),
         }
         out.extend_from_slice(format!("  {end}\n").as_bytes());

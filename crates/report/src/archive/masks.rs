@@ -67,7 +67,7 @@ pub fn search_masks(setup: &ReportSetup, query: &QueryResult) -> Vec<AsnValue> {
 }
 
 /// Makes the masks that an archive repeats. Those of a query of `program` follow each other.
-pub fn repeated(program: &str, stored: &[StoredMask]) -> Vec<AsnValue> {
+pub fn repeat_masks(program: &str, stored: &[StoredMask]) -> Vec<AsnValue> {
     // Only translated queries have masks by frame.
     let frame = |mask: &StoredMask| match program {
         "blastx" | "tblastx" => frame_name(mask.frame),

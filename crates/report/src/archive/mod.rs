@@ -168,7 +168,7 @@ fn karlin_block([lambda, k, h]: [f64; 3], is_gapped: bool) -> AsnValue {
 
 /// Replaces each run of blanks and bytes that do not print by one blank, and removes it at the ends
 /// (`NStr::Sanitize`, ncbistr.cpp).
-fn sanitized(text: &str) -> Vec<u8> {
+fn sanitize(text: &str) -> Vec<u8> {
     let words = text.as_bytes().split(|byte| !byte.is_ascii_graphic());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(&b' ')
 }
@@ -183,7 +183,7 @@ fn messages(archive: &ArchiveRequest, batch: &[QueryResult]) -> Vec<AsnValue> {
     let message = |text: String| {
         AsnValue::Fields(vec![
             ("code", AsnValue::Integer(WARNING)),
-            ("message", AsnValue::text(sanitized(&text))),
+            ("message", AsnValue::text(sanitize(&text))),
         ])
     };
     of_options.chain(of_queries).map(message).collect()

@@ -80,7 +80,7 @@ pub fn repeat_archive(
     };
     let mut results = vec![
         ("alignments", AsnValue::List(alignments(archive))),
-        ("masks", AsnValue::List(masks::repeated(&first.program, &archive.masks))),
+        ("masks", AsnValue::List(masks::repeat_masks(&first.program, &archive.masks))),
     ];
     let (space, adjustment) = (archive.search_space, archive.length_adjustment);
     results.extend(statistics_values(archive.parameters, space, adjustment));

@@ -21,7 +21,7 @@ const MOST_DIGITS: usize = 15;
 const LONGEST_NAME: usize = 2 + MOST_DIGITS;
 
 /// Decodes HTML entities, named and numbered ones.
-pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
+pub(super) fn decode_entities(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'&', rest) {

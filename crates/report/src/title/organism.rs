@@ -1,6 +1,6 @@
 //! Rewrites the organism at the end of a protein's title (`x_AdjustProteinTitleSuffix`).
 
-use super::{TRAILING, trimmed};
+use super::{TRAILING, trim_marks};
 
 /// Names of organelles, which titles have in parentheses.
 const ORGANELLES: [&[u8]; 15] = [
@@ -36,18 +36,18 @@ pub(super) fn with_organism(title: &[u8], organism: &[u8]) -> Vec<u8> {
 /// Replaces the bracketed organism at the end of a title by `organism`. Also removes an organelle
 /// and `, partial` before it, because databases do not store these facts. Only trims a title that
 /// ends otherwise.
-pub(super) fn renewed(title: &[u8], organism: &[u8]) -> Vec<u8> {
-    let title = trimmed(title, TRAILING);
+pub(super) fn renew_organism(title: &[u8], organism: &[u8]) -> Vec<u8> {
+    let title = trim_marks(title, TRAILING);
     // BLAST+ looks for a bracketed organism only in a title that is long enough to hold it.
     if title.len() <= organism.len() + 4 {
         return title.to_vec();
     }
-    let found = bracketed(title, organism).or_else(|| bracketed(title, BINOMIAL));
+    let found = find_bracketed(title, organism).or_else(|| find_bracketed(title, BINOMIAL));
     let Some(start) = found else { return title.to_vec() };
-    let title = trimmed(&title[..start], TRAILING);
-    let title = trimmed(without_organelle(title), TRAILING);
+    let title = trim_marks(&title[..start], TRAILING);
+    let title = trim_marks(without_organelle(title), TRAILING);
     let title = match title.strip_suffix(PARTIAL) {
-        Some(whole) => trimmed(whole, TRAILING),
+        Some(whole) => trim_marks(whole, TRAILING),
         None => title,
     };
     with_organism(title, organism)
@@ -55,7 +55,7 @@ pub(super) fn renewed(title: &[u8], organism: &[u8]) -> Vec<u8> {
 
 /// Returns the position of `[` if the title ends with `organism` in brackets, in capitals or small
 /// letters. Returns `None` if it ends otherwise.
-fn bracketed(title: &[u8], organism: &[u8]) -> Option<usize> {
+fn find_bracketed(title: &[u8], organism: &[u8]) -> Option<usize> {
     let start = title.len().checked_sub(organism.len() + 3).filter(|&start| start > 1)?;
     let is_last = title
         .windows(organism.len().max(1))

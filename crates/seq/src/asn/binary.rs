@@ -118,7 +118,7 @@ impl Cursor<'_> {
             };
             let span = Span { start: self.at, end: self.at + length as usize };
             if span.end > self.bytes.len() {
-                return self.interrupted(start, "a length beyond the end of the file");
+                return self.interruption_error(start, "a length beyond the end of the file");
             }
             self.at = span.end;
             push(self.primitive(at, tag, span)?);

@@ -53,7 +53,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the error for a value that the end of the bytes interrupts. It starts at this index.
-    pub fn interrupted<T>(&self, start: usize, problem: &str) -> Result<T> {
+    pub fn interruption_error<T>(&self, start: usize, problem: &str) -> Result<T> {
         match self.is_last {
             true => self.fail(start, problem),
             false => Err(Stop::Incomplete),

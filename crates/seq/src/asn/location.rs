@@ -122,7 +122,7 @@ pub fn read_seq_id(node: Node<'_>) -> Result<SeqId> {
             _ => value.fail("no 'db' or no 'tag'"),
         },
         "pdb" => pdb(value),
-        "patent" => patent(value),
+        "patent" => read_patent(value),
         "genbank" => text_id(value, TextKind::GenBank),
         "embl" => text_id(value, TextKind::Embl),
         "pir" => text_id(value, TextKind::Pir),
@@ -158,7 +158,7 @@ fn pdb(node: Node<'_>) -> Result<SeqId> {
     Ok(SeqId::Pdb { mol: mol.text()?.into_owned(), chain: chain.or(letter).unwrap_or_default() })
 }
 
-fn patent(node: Node<'_>) -> Result<SeqId> {
+fn read_patent(node: Node<'_>) -> Result<SeqId> {
     let [Some(sequence), Some(cited)] = node.fields(PATENT)? else {
         return node.fail("no 'seqid' or no 'cit'");
     };

@@ -149,8 +149,8 @@ impl<'a> Node<'a> {
 
     fn choice_from(&self, names: &[&str], from: usize) -> Result<(usize, Node<'a>)> {
         let place = match self.kind() {
-            Kind::Name(name) => named(self.span(name), names, from),
-            Kind::Number(number) => numbered(number, names, from),
+            Kind::Name(name) => index_of_name(self.span(name), names, from),
+            Kind::Number(number) => index_of_number(number, names, from),
             _ => Err(format!("one of {} belongs here", names[from.min(names.len())..].join(", "))),
         };
         match place {
@@ -201,7 +201,7 @@ impl<'a> Node<'a> {
     pub fn text(&self) -> Result<Cow<'a, [u8]>> {
         match self.kind() {
             Kind::Text(span) => Ok(Cow::Borrowed(self.span(span))),
-            Kind::Quoted(span) => Ok(unquoted(self.span(span))),
+            Kind::Quoted(span) => Ok(unquote(self.span(span))),
             _ => self.fail("a text belongs here"),
         }
     }
@@ -225,7 +225,7 @@ impl<'a> Node<'a> {
     pub fn bytes(&self) -> Result<Cow<'a, [u8]>> {
         match self.kind() {
             Kind::Bytes(span) => Ok(Cow::Borrowed(self.span(span))),
-            Kind::Hexadecimal(span) => Ok(Cow::Owned(decoded(self.span(span)))),
+            Kind::Hexadecimal(span) => Ok(Cow::Owned(decode_hex(self.span(span)))),
             _ => self.fail("bytes belong here"),
         }
     }
@@ -278,7 +278,7 @@ impl<'a> Node<'a> {
 ///
 /// # Errors
 /// The description of the problem.
-pub(super) fn named(
+pub(super) fn index_of_name(
     name: &[u8],
     names: &[&str],
     from: usize,
@@ -290,7 +290,7 @@ pub(super) fn named(
 }
 
 /// As [`named`], for the number of a label.
-pub(super) fn numbered(
+pub(super) fn index_of_number(
     number: usize,
     names: &[&str],
     from: usize,
@@ -303,7 +303,7 @@ pub(super) fn numbered(
 
 /// Decodes the body of an ASN.1 string: removes line breaks, and replaces each doubled quote by
 /// one.
-fn unquoted(text: &[u8]) -> Cow<'_, [u8]> {
+fn unquote(text: &[u8]) -> Cow<'_, [u8]> {
     let Some(mut special) = memchr::memchr3(b'\n', b'\r', b'"', text) else {
         return Cow::Borrowed(text);
     };
@@ -322,7 +322,7 @@ fn unquoted(text: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// Decodes pairs of hexadecimal digits, which the parser has verified.
-fn decoded(digits: &[u8]) -> Vec<u8> {
+fn decode_hex(digits: &[u8]) -> Vec<u8> {
     let mut values = digits.iter().filter_map(|&digit| (digit as char).to_digit(16));
     let mut bytes = Vec::with_capacity(digits.len() / 2);
     while let (Some(high), Some(low)) = (values.next(), values.next()) {

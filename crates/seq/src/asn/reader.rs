@@ -4,7 +4,7 @@ use std::io::Read;
 
 use super::binary::End;
 use super::cursor::{Cursor, Result as Parsed, Stop};
-use super::node::{Item, Node, named, numbered};
+use super::node::{Item, Node, index_of_name, index_of_number};
 use super::{AsnError, Malformed, Place};
 
 type Result<T> = std::result::Result<T, AsnError>;
@@ -119,7 +119,7 @@ impl<'a> AsnReader<'a> {
         if self.encoding == Encoding::Text {
             return self.parse(|cursor, _| {
                 let Some(name) = cursor.field_name()? else { return Ok(None) };
-                match named(&cursor.bytes[name.range()], names, from) {
+                match index_of_name(&cursor.bytes[name.range()], names, from) {
                     Ok(place) => Ok(Some(place)),
                     Err(problem) => cursor.fail(name.start, problem),
                 }
@@ -132,7 +132,7 @@ impl<'a> AsnReader<'a> {
             }
             let start = cursor.at;
             let (number, end) = cursor.field_start()?;
-            match numbered(number.into(), names, from) {
+            match index_of_number(number.into(), names, from) {
                 Ok(place) => Ok(Some((place, end))),
                 Err(problem) => cursor.fail(start, problem),
             }

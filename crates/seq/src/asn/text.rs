@@ -79,7 +79,7 @@ impl Cursor<'_> {
                 push(Kind::Block);
                 self.text_block(items, depth)?;
             }
-            Some(b'"') => push(self.quoted()?),
+            Some(b'"') => push(self.read_quoted()?),
             Some(b'\'') => push(Kind::Hexadecimal(self.hexadecimal()?)),
             Some(b'-' | b'+' | b'0'..=b'9') => push(Kind::Integer(self.integer()?)),
             Some(byte) if byte.is_ascii_alphabetic() => {
@@ -127,13 +127,13 @@ impl Cursor<'_> {
     }
 
     /// Reads a text in quotes. Two quotes within the text stand for one.
-    fn quoted(&mut self) -> Result<Kind> {
+    fn read_quoted(&mut self) -> Result<Kind> {
         let opening = self.at;
         self.at += 1;
         let start = self.at;
         loop {
             let Some(length) = memchr::memchr(b'"', self.rest()) else {
-                return self.interrupted(opening, "a text without its second quote");
+                return self.interruption_error(opening, "a text without its second quote");
             };
             self.at += length + 1;
             if self.peek()? != Some(b'"') {
@@ -161,7 +161,7 @@ impl Cursor<'_> {
         }
         let end = self.at;
         if end == self.bytes.len() {
-            return self.interrupted(opening, "bytes without their second apostrophe");
+            return self.interruption_error(opening, "bytes without their second apostrophe");
         }
         self.at += 1;
         self.expect(b'H')?;

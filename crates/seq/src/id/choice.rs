@@ -19,19 +19,19 @@ pub fn choose_text_id(ids: &[SeqId], ranking: TextRanking) -> Option<&SeqId> {
         TextRanking::RefSeqLater => text_score,
         TextRanking::RefSeqEqual => later_text_score,
     };
-    ids.iter().min_by_key(|id| adjusted(score(id), id))
+    ids.iter().min_by_key(|id| adjust_score(score(id), id))
 }
 
 /// Chooses the identifier with the lowest rank, the first one of equals. BLAST+ uses it to name a
 /// sequence internally. A gi comes first, then accessions; local and general identifiers come last.
 pub fn choose_best_id(ids: &[SeqId]) -> Option<&SeqId> {
-    ids.iter().min_by_key(|id| adjusted(best_rank(id), id))
+    ids.iter().min_by_key(|id| adjust_score(best_rank(id), id))
 }
 
 /// Chooses the identifier with the highest rank, the first one of equals. The pairwise report, the
 /// description table and links show it.
 pub fn choose_report_id(ids: &[SeqId]) -> Option<&SeqId> {
-    ids.iter().min_by_key(|id| -adjusted(best_rank(id), id))
+    ids.iter().min_by_key(|id| -adjust_score(best_rank(id), id))
 }
 
 /// Chooses the identifier that names a sequence in SAM. It is the result of [`choose_text_id`] if
@@ -47,7 +47,7 @@ pub fn choose_sam_id(ids: &[SeqId], ranking: TextRanking) -> Option<&SeqId> {
 
 /// Chooses the identifier with the lowest rank for FASTA headers, the first one of equals.
 fn fasta_choice(ids: &[SeqId], is_protein: bool) -> Option<&SeqId> {
-    ids.iter().min_by_key(|id| adjusted(fasta_rank(id, is_protein), id))
+    ids.iter().min_by_key(|id| adjust_score(fasta_rank(id, is_protein), id))
 }
 
 /// Returns the number of the first gi; 0 if there is none.
@@ -147,7 +147,7 @@ fn fasta_rank(id: &SeqId, is_protein: bool) -> i32 {
 }
 
 /// Adjusts a score for missing parts of an identifier (`CSeq_id::AdjustScore`).
-fn adjusted(score: i32, id: &SeqId) -> i32 {
+fn adjust_score(score: i32, id: &SeqId) -> i32 {
     let lacks = match id {
         SeqId::General { db, .. } if db == b"TRACE" => 5,
         SeqId::Text { accession, version, name, .. } => {

@@ -3,7 +3,7 @@
 
 use super::lines::{Lines, number, words};
 use super::rows::Rows;
-use super::{Result, malformed};
+use super::{Result, malformed_error};
 use crate::convert::trim_spaces;
 
 /// The block of lines that is being read.
@@ -21,7 +21,7 @@ impl Block {
     fn end(&mut self, line: usize, rows: &Rows) -> Result<()> {
         if self.lines != rows.len() {
             let (lines, count) = (self.lines, rows.len());
-            return malformed(line, format!("a block of {lines} of {count} sequences ends"));
+            return malformed_error(line, format!("a block of {lines} of {count} sequences ends"));
         }
         *self = Block { is_later: true, ..Block::default() };
         Ok(())
@@ -33,18 +33,18 @@ impl Block {
             [name, letters, count] if number(count).is_some_and(|count| count != 0) => {
                 (*name, *letters)
             }
-            _ => return malformed(line, "a name, letters and perhaps a count belong here"),
+            _ => return malformed_error(line, "a name, letters and perhaps a count belong here"),
         };
         if !self.is_later {
             rows.begin(line, name, b"")?;
         } else if rows.word(self.lines) != Some(name) {
-            return malformed(line, "the names are not those of the first block");
+            return malformed_error(line, "the names are not those of the first block");
         }
         if self.lines == 0 {
             self.width = letters.len();
         } else if self.width != letters.len() {
             let (count, width) = (letters.len(), self.width);
-            return malformed(line, format!("{count} columns in a block of {width}"));
+            return malformed_error(line, format!("{count} columns in a block of {width}"));
         }
         rows.extend(self.lines, line, std::iter::once(letters))?;
         self.lines += 1;
@@ -67,13 +67,13 @@ pub(super) fn read(lines: Lines) -> Result<Rows> {
             None => {}
             Some(b'*' | b'.' | b':') if block.lines > 0 => block.end(line, &rows)?,
             Some(b'*' | b'.' | b':') => {
-                return malformed(line, "a line of conservation without a block before it");
+                return malformed_error(line, "a line of conservation without a block before it");
             }
             Some(_) => block.add_line(line, &words(text).collect::<Vec<_>>(), &mut rows)?,
         }
     }
     match block.lines {
         0 => Ok(rows),
-        _ => malformed(last, "the last block does not end with a line of conservation"),
+        _ => malformed_error(last, "the last block does not end with a line of conservation"),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::lines::{Lines, first_word, words};
 use super::rows::Rows;
-use super::{Result, malformed};
+use super::{Result, malformed_error};
 use crate::convert::trim_spaces;
 
 pub(super) fn read(lines: Lines) -> Result<Rows> {
@@ -25,7 +25,7 @@ pub(super) fn read(lines: Lines) -> Result<Rows> {
             } else if widths.get(at) != Some(&width) {
                 let expected = widths.get(at).copied().unwrap_or(0);
                 let problem = format!("{width} columns, where the first sequence has {expected}");
-                return malformed(number, problem);
+                return malformed_error(number, problem);
             }
             open = Some(at + 1);
             continue;
@@ -35,7 +35,7 @@ pub(super) fn read(lines: Lines) -> Result<Rows> {
         let Some((_, named)) = line.split_first() else { continue };
         let (word, title) = first_word(trim_spaces(named));
         if word.is_empty() {
-            return malformed(number, "the sequence has no name");
+            return malformed_error(number, "the sequence has no name");
         }
         rows.begin(number, word, trim_spaces(title))?;
         open = Some(0);

@@ -52,7 +52,7 @@ pub enum MsaError {
 
 type Result<T> = std::result::Result<T, MsaError>;
 
-fn malformed<T>(line: usize, problem: impl Into<String>) -> Result<T> {
+fn malformed_error<T>(line: usize, problem: impl Into<String>) -> Result<T> {
     Err(MsaError::Malformed { line, problem: problem.into() })
 }
 
@@ -109,11 +109,11 @@ pub fn read(text: &[u8]) -> Result<Vec<Aligned>> {
             ));
         }
     };
-    aligned(rows)
+    check_rows(rows)
 }
 
 /// Checks the rows of an alignment, and determines their identifiers and molecule types.
-fn aligned(rows: Rows) -> Result<Vec<Aligned>> {
+fn check_rows(rows: Rows) -> Result<Vec<Aligned>> {
     let rows = rows.into_inner();
     match rows.len() {
         0 => return Err(MsaError::NoAlignment("there is no sequence")),
@@ -123,7 +123,7 @@ fn aligned(rows: Rows) -> Result<Vec<Aligned>> {
     let named = |row: rows::Row| {
         let ids = match names::parse(&row.word) {
             Ok(ids) => ids,
-            Err(problem) => return malformed(row.line, problem),
+            Err(problem) => return malformed_error(row.line, problem),
         };
         if names::has_modifiers(&row.title) {
             return Err(MsaError::Unsupported(
@@ -145,7 +145,10 @@ fn aligned(rows: Rows) -> Result<Vec<Aligned>> {
     let columns = aligned[0].columns.len();
     if let Some(row) = aligned.iter().find(|row| row.columns.len() != columns) {
         let count = row.columns.len();
-        return malformed(row.line, format!("{count} columns, where the first has {columns}"));
+        return malformed_error(
+            row.line,
+            format!("{count} columns, where the first has {columns}"),
+        );
     }
     Ok(aligned)
 }

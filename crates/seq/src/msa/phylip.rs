@@ -3,7 +3,7 @@
 
 use super::lines::{Lines, first_word, number, words};
 use super::rows::Rows;
-use super::{MsaError, Result, malformed};
+use super::{MsaError, Result, malformed_error};
 use crate::convert::trim_spaces;
 
 /// Lines that BLAST+ skips, in upper or lower case.
@@ -14,7 +14,7 @@ pub(super) fn read(mut lines: Lines) -> Result<Rows> {
         lines.next().map(|(_, line)| words(trim_spaces(line)).map(number).collect::<Vec<_>>());
     let (count, columns) = match numbers.as_deref() {
         Some(&[Some(count), Some(columns)]) if count > 0 => (count as usize, columns as usize),
-        _ => return malformed(1, "the numbers of sequences and columns belong here"),
+        _ => return malformed_error(1, "the numbers of sequences and columns belong here"),
     };
     let mut rows = Rows::default();
     let (mut taken, mut width, mut last) = (0, 0, 1);
@@ -24,14 +24,14 @@ pub(super) fn read(mut lines: Lines) -> Result<Rows> {
         let Some(first) = text.first() else { continue };
         match first {
             b'>' => return Err(MsaError::Unsupported("definition lines in PHYLIP")),
-            b'[' => return malformed(line, "a definition line begins with '>'"),
+            b'[' => return malformed_error(line, "a definition line begins with '>'"),
             _ if PASSED.iter().any(|passed| passed.eq_ignore_ascii_case(text)) => continue,
             _ => {}
         }
         let letters = if taken < count {
             let (name, letters) = first_word(text);
             if letters.is_empty() {
-                return malformed(line, "a name and letters belong here");
+                return malformed_error(line, "a name and letters belong here");
             }
             rows.begin(line, name, b"")?;
             letters
@@ -45,15 +45,15 @@ pub(super) fn read(mut lines: Lines) -> Result<Rows> {
         if row == 0 {
             width = added;
         } else if added != width {
-            return malformed(line, format!("{added} columns in a block of {width}"));
+            return malformed_error(line, format!("{added} columns in a block of {width}"));
         }
         taken += 1;
     }
     if taken % count != 0 || rows.len() != count {
-        return malformed(last, format!("the last block is not of {count} sequences"));
+        return malformed_error(last, format!("the last block is not of {count} sequences"));
     }
     match rows.columns(0) {
         found if found == columns => Ok(rows),
-        found => malformed(1, format!("{columns} columns are announced, {found} are there")),
+        found => malformed_error(1, format!("{columns} columns are announced, {found} are there")),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{GAP, Result, malformed};
+use super::{GAP, Result, malformed_error};
 
 /// A sequence of an alignment, with the columns read so far.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Rows {
     pub fn begin(&mut self, line: usize, word: &[u8], title: &[u8]) -> Result<()> {
         if let Some(before) = self.known.insert(word.to_ascii_lowercase(), line) {
             let name = String::from_utf8_lossy(word);
-            return malformed(
+            return malformed_error(
                 line,
                 format!("'{name}' was the name of a sequence in line {before}"),
             );
@@ -57,7 +57,10 @@ impl Rows {
         for piece in pieces {
             if let Some(odd) = piece.iter().find(is_odd) {
                 let odd = odd.escape_ascii();
-                return malformed(line, format!("'{odd}' is neither a letter nor '*' nor '-'"));
+                return malformed_error(
+                    line,
+                    format!("'{odd}' is neither a letter nor '*' nor '-'"),
+                );
             }
             self.rows[row].columns.extend_from_slice(piece);
         }

@@ -122,7 +122,7 @@ impl UnitCounts {
         let values: Vec<u16> =
             bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
         let hashes = Hashes { key, below, counting, table, values };
-        if (0..hashes.table.len()).any(|key| hashes.shared(hashes.table[key]).is_none()) {
+        if (0..hashes.table.len()).any(|key| hashes.shared_values(hashes.table[key]).is_none()) {
             return Err(UnitCountsError::BadTableEntry);
         }
         Ok(UnitCounts::new(bases, limits, Units::Hashes(hashes)))
@@ -171,7 +171,7 @@ impl UnitCounts {
 impl Hashes {
     /// Returns the values of the units that share an entry. They are empty for at most one unit.
     /// Returns `None` if they are beyond the end.
-    fn shared(&self, entry: u32) -> Option<&[u16]> {
+    fn shared_values(&self, entry: u32) -> Option<&[u16]> {
         let count = entry & ((1 << self.counting) - 1);
         let start = (entry >> self.counting) as usize;
         match count {
@@ -190,7 +190,7 @@ impl Hashes {
             let is_it = u32::from(rest) == entry >> 24;
             return if is_it { entry >> self.counting & 0xFFF } else { 0 };
         }
-        let shared = self.shared(entry).unwrap_or_default();
+        let shared = self.shared_values(entry).unwrap_or_default();
         let found = shared.iter().find(|&&value| value >> 9 == u16::from(rest));
         found.map_or(0, |value| u32::from(value & 0x1FF))
     }

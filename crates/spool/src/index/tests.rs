@@ -24,7 +24,7 @@ fn share(start: u64, end: u64) -> StoredShare {
 
 /// Returns the shares that cover the result. Checks that adding them forward or backward gives the
 /// same.
-fn chosen(shares: &[(u64, u64)]) -> Option<Vec<(u64, u64)>> {
+fn choose(shares: &[(u64, u64)]) -> Option<Vec<(u64, u64)>> {
     let cover = |shares: &mut dyn Iterator<Item = &(u64, u64)>| {
         let mut index = ResultIndex::default();
         shares.for_each(|&(start, end)| index.add(&run(), share(start, end)).expect("no conflict"));
@@ -40,10 +40,10 @@ fn chosen(shares: &[(u64, u64)]) -> Option<Vec<(u64, u64)>> {
 
 #[test]
 fn shares_of_any_parting_make_a_result() {
-    assert_eq!(chosen(&[(0, 100)]), Some(vec![(0, 100)]));
-    assert_eq!(chosen(&[(0, 30), (30, 100)]), Some(vec![(0, 30), (30, 100)]));
-    assert_eq!(chosen(&[(0, 30), (0, 100), (30, 100), (99, 100)]), Some(vec![(0, 100)]));
-    assert_eq!(chosen(&[(0, 40), (10, 20), (20, 60), (30, 70), (50, 80), (65, 100)]), {
+    assert_eq!(choose(&[(0, 100)]), Some(vec![(0, 100)]));
+    assert_eq!(choose(&[(0, 30), (30, 100)]), Some(vec![(0, 30), (30, 100)]));
+    assert_eq!(choose(&[(0, 30), (0, 100), (30, 100), (99, 100)]), Some(vec![(0, 100)]));
+    assert_eq!(choose(&[(0, 40), (10, 20), (20, 60), (30, 70), (50, 80), (65, 100)]), {
         Some(vec![(0, 40), (30, 70), (65, 100)])
     });
 }
@@ -58,7 +58,7 @@ fn a_missing_byte_makes_it_incomplete() {
         &[(0, 0), (100, 100)],
         &[(0, 50), (20, 50), (50, 50), (51, 100), (99, 100)],
     ] {
-        assert_eq!(chosen(shares), None, "{shares:?}");
+        assert_eq!(choose(shares), None, "{shares:?}");
     }
 }
 

@@ -22,7 +22,7 @@ mod walk;
 
 use std::cmp::Ordering;
 
-use self::page::{META, Page, fixed};
+use self::page::{META, Page, fixed_bytes};
 pub use self::walk::{Entries, Values};
 use super::FileDamage;
 
@@ -216,8 +216,8 @@ impl Table {
         if record.len() != RECORD {
             return damage("the record of a table was expected");
         }
-        let half = |i| u16::from_le_bytes(fixed(record, i));
-        let long = |i| u64::from_le_bytes(fixed(record, i));
+        let half = |i| u16::from_le_bytes(fixed_bytes(record, i));
+        let long = |i| u64::from_le_bytes(fixed_bytes(record, i));
         let table = Self { flags: half(4), depth: half(6), entries: long(32), root: long(40) };
         if table.flags & REVERSE_KEY != 0 {
             return damage("keys in reverse order, which no BLAST database has");
@@ -261,8 +261,8 @@ impl Meta {
         let Some(meta) = bytes.get(body..body + 4 + 4 + 8 + 8 + 2 * RECORD + 8 + 8) else {
             return damage("too short for an LMDB file");
         };
-        let flags = u16::from_le_bytes(fixed(bytes, at + page::FLAGS));
-        let word = |i| u32::from_le_bytes(fixed(meta, i));
+        let flags = u16::from_le_bytes(fixed_bytes(bytes, at + page::FLAGS));
+        let word = |i| u32::from_le_bytes(fixed_bytes(meta, i));
         if flags & META == 0 || word(0) != MAGIC || word(4) != DATA_VERSION {
             return damage("not an LMDB file of data version 1");
         }
@@ -272,8 +272,8 @@ impl Meta {
         }
         let table = |at| Table::read(&meta[at..at + RECORD], body + at);
         let (free, main) = (table(24)?, table(24 + RECORD)?);
-        let last_page = u64::from_le_bytes(fixed(meta, 24 + 2 * RECORD));
-        let transaction = u64::from_le_bytes(fixed(meta, 24 + 2 * RECORD + 8));
+        let last_page = u64::from_le_bytes(fixed_bytes(meta, 24 + 2 * RECORD));
+        let transaction = u64::from_le_bytes(fixed_bytes(meta, 24 + 2 * RECORD + 8));
         Ok(Self { page_size, free, main, last_page, transaction })
     }
 }

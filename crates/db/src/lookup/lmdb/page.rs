@@ -26,7 +26,7 @@ const RECORD_NODE: u16 = 0x02;
 const DUPLICATES: u16 = 0x04;
 
 /// Returns `N` bytes from offset `at`. The caller must have checked that they exist.
-pub(super) fn fixed<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+pub(super) fn fixed_bytes<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     std::array::from_fn(|i| bytes[at + i])
 }
 
@@ -55,7 +55,7 @@ pub(super) enum Content<'a> {
 impl<'a> Page<'a> {
     /// Reads the page `number`, which begins at byte `at` of the file.
     pub(super) fn read(bytes: &'a [u8], at: usize, number: u64) -> Result<Self, FileDamage> {
-        if u64::from_le_bytes(fixed(bytes, 0)) != number {
+        if u64::from_le_bytes(fixed_bytes(bytes, 0)) != number {
             return Err(FileDamage { offset: at, problem: "a page that bears another number" });
         }
         Self::parse(bytes, at)
@@ -65,11 +65,11 @@ impl<'a> Page<'a> {
         if bytes.len() < HEADER {
             return Err(FileDamage { offset: at, problem: "a page cut short" });
         }
-        let flags = u16::from_le_bytes(fixed(bytes, FLAGS));
+        let flags = u16::from_le_bytes(fixed_bytes(bytes, FLAGS));
         if flags & OVERFLOW != 0 {
             return Ok(Self { bytes, at, flags, count: 0 });
         }
-        let lower = usize::from(u16::from_le_bytes(fixed(bytes, 12)));
+        let lower = usize::from(u16::from_le_bytes(fixed_bytes(bytes, 12)));
         if lower < HEADER || lower > bytes.len() {
             return Err(FileDamage { offset: at, problem: "node offsets beyond their page" });
         }
@@ -112,20 +112,20 @@ impl<'a> Page<'a> {
     /// Returns the number of pages of the value that begins on this page; `None` if this is not an
     /// overflow page.
     pub(super) fn overflow_pages(&self) -> Option<usize> {
-        let pages = u32::from_le_bytes(fixed(self.bytes, 12)) as usize;
+        let pages = u32::from_le_bytes(fixed_bytes(self.bytes, 12)) as usize;
         (self.flags & OVERFLOW != 0).then_some(pages)
     }
 
     /// Returns the key of node `i`.
     pub(super) fn key(&self, i: usize) -> Result<&'a [u8], FileDamage> {
         if self.flags & FIXED_KEYS != 0 {
-            let length = usize::from(u16::from_le_bytes(fixed(self.bytes, 8)));
+            let length = usize::from(u16::from_le_bytes(fixed_bytes(self.bytes, 8)));
             let start = HEADER + i * length;
             let key = self.bytes.get(start..start + length);
             return key.ok_or_else(|| self.damage("a key beyond its page"));
         }
         let node = self.node(i)?;
-        let length = usize::from(u16::from_le_bytes(fixed(self.bytes, node + 6)));
+        let length = usize::from(u16::from_le_bytes(fixed_bytes(self.bytes, node + 6)));
         let key = self.bytes.get(node + NODE..node + NODE + length);
         key.ok_or_else(|| self.damage("a key beyond its page"))
     }
@@ -157,7 +157,7 @@ impl<'a> Page<'a> {
         }
         let used =
             (0..self.count).map(|i| self.node_length(i)).sum::<Result<usize, FileDamage>>()?;
-        let upper = usize::from(u16::from_le_bytes(fixed(self.bytes, 14)));
+        let upper = usize::from(u16::from_le_bytes(fixed_bytes(self.bytes, 14)));
         if upper.checked_add(used) != Some(self.bytes.len()) {
             return Err(self.damage("nodes that do not fill their page"));
         }
@@ -167,7 +167,7 @@ impl<'a> Page<'a> {
     /// Returns the length of node `i` in bytes, rounded up to an even number.
     fn node_length(&self, i: usize) -> Result<usize, FileDamage> {
         let node = self.node(i)?;
-        let half = |at| u16::from_le_bytes(fixed(self.bytes, node + at));
+        let half = |at| u16::from_le_bytes(fixed_bytes(self.bytes, node + at));
         let value = match self.is_leaf() {
             true if half(4) & BIG != 0 => 8,
             true => usize::from(half(0)) | usize::from(half(2)) << 16,
@@ -179,21 +179,21 @@ impl<'a> Page<'a> {
     /// Returns the number of the child page of node `i` of a branch page.
     pub(super) fn child(&self, i: usize) -> Result<u64, FileDamage> {
         let node = self.node(i)?;
-        let half = |at| u64::from(u16::from_le_bytes(fixed(self.bytes, node + at)));
+        let half = |at| u64::from(u16::from_le_bytes(fixed_bytes(self.bytes, node + at)));
         Ok(half(0) | half(2) << 16 | half(4) << 32)
     }
 
     /// Returns the content of node `i` of a leaf page with nodes.
     pub(super) fn content(&self, i: usize) -> Result<Content<'a>, FileDamage> {
         let node = self.node(i)?;
-        let half = |at| u16::from_le_bytes(fixed(self.bytes, node + at));
+        let half = |at| u16::from_le_bytes(fixed_bytes(self.bytes, node + at));
         let length = usize::from(half(0)) | usize::from(half(2)) << 16;
         let flags = half(4);
         let start = node + NODE + usize::from(half(6));
         let beyond = || self.damage("a value beyond its page");
         let data = |length| self.bytes.get(start..start + length).ok_or_else(beyond);
         if flags & BIG != 0 {
-            return Ok(Content::Big(u64::from_le_bytes(fixed(data(8)?, 0)), length));
+            return Ok(Content::Big(u64::from_le_bytes(fixed_bytes(data(8)?, 0)), length));
         }
         let data = data(length)?;
         match (flags & DUPLICATES != 0, flags & RECORD_NODE != 0) {
@@ -213,7 +213,7 @@ impl<'a> Page<'a> {
     /// Reads the table whose record is the value of node `i`.
     pub(super) fn table(&self, i: usize) -> Result<Table, FileDamage> {
         let node = self.node(i)?;
-        let flags = u16::from_le_bytes(fixed(self.bytes, node + 4));
+        let flags = u16::from_le_bytes(fixed_bytes(self.bytes, node + 4));
         match self.content(i)? {
             Content::Value(record) if flags & RECORD_NODE != 0 && record.len() == RECORD => {
                 Table::read(record, self.at + node)
@@ -228,7 +228,7 @@ impl<'a> Page<'a> {
         if i >= self.count || self.flags & FIXED_KEYS != 0 {
             return Err(self.damage("a node that is not there"));
         }
-        let node = usize::from(u16::from_le_bytes(fixed(self.bytes, HEADER + 2 * i)));
+        let node = usize::from(u16::from_le_bytes(fixed_bytes(self.bytes, HEADER + 2 * i)));
         if node + NODE > self.bytes.len() {
             return Err(self.damage("a node beyond its page"));
         }

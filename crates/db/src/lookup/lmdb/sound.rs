@@ -1,6 +1,6 @@
 //! Checks a whole LMDB file, including pages that no lookup reads.
 
-use super::page::{Content, Page, fixed};
+use super::page::{Content, Page, fixed_bytes};
 use super::{DEEPEST, LmdbFile, Meta, NO_PAGE, Table};
 use crate::lookup::FileDamage;
 
@@ -39,7 +39,7 @@ impl LmdbFile<'_> {
         let metas = [0, self.page_size].map(|at| Meta::read(self.bytes, at));
         let [first, second] = metas;
         let (first, second) = (first?, second?);
-        let numbers = [0, self.page_size].map(|at| u64::from_le_bytes(fixed(self.bytes, at)));
+        let numbers = [0, self.page_size].map(|at| u64::from_le_bytes(fixed_bytes(self.bytes, at)));
         if numbers != [0, 1] || first.transaction.abs_diff(second.transaction) > 1 {
             return Err(FileDamage {
                 offset: 0,
@@ -81,7 +81,7 @@ impl LmdbFile<'_> {
         for entry in self.entries(&meta.free)? {
             let (_, list) = entry?;
             let mut numbers =
-                list.chunks_exact(8).map(|number| u64::from_le_bytes(fixed(number, 0)));
+                list.chunks_exact(8).map(|number| u64::from_le_bytes(fixed_bytes(number, 0)));
             let count = usize::try_from(numbers.next().unwrap_or(0)).unwrap_or(usize::MAX);
             if numbers.len() < count {
                 return Err(FileDamage { offset: 0, problem: "a list of free pages cut short" });

@@ -88,7 +88,7 @@ impl Sequences {
     }
 
     /// Returns the frame in which the sequences are written.
-    fn written(&self) -> Frame {
+    fn written_frame(&self) -> Frame {
         if self.reading == Reading::Residues { Frame::Protein } else { PLUS }
     }
 
@@ -106,7 +106,7 @@ impl Sequences {
 
     /// Returns the frame and the range of its letters that reports print as `from` to `to`. Both
     /// refer to the searched range of the sequence.
-    fn searched(&self, number: usize, from: u32, to: u32) -> (Frame, Range<u32>) {
+    fn searched_place(&self, number: usize, from: u32, to: u32) -> (Frame, Range<u32>) {
         let SearchedExtent { searched_range: searched, .. } = self.extent(number);
         let (from, to, length) =
             (from - searched.start, to - searched.start, searched.len() as u32);
@@ -238,13 +238,13 @@ impl Search {
     fn alignment(&self, fields: &[&str], query: usize, oid: usize) -> Alignment {
         let number = |field: usize| fields[field].parse::<u32>().unwrap();
         let mut edits = hits::edits(fields[10].bytes().zip(fields[11].bytes()));
-        let (mut context, mut read) = self.queries.searched(query, number(2), number(3));
-        let (mut frame, mut subject) = self.subjects.searched(oid, number(4), number(5));
+        let (mut context, mut read) = self.queries.searched_place(query, number(2), number(3));
+        let (mut frame, mut subject) = self.subjects.searched_place(oid, number(4), number(5));
         if frame == MINUS {
             // In blastn's alignments the query is the reverse complement, and the subject is as
             // written.
-            (context, read) = self.queries.searched(query, number(3), number(2));
-            (frame, subject) = self.subjects.searched(oid, number(5), number(4));
+            (context, read) = self.queries.searched_place(query, number(3), number(2));
+            (frame, subject) = self.subjects.searched_place(oid, number(5), number(4));
             edits.reverse();
         }
         let contexts = self.queries.frames();
@@ -304,7 +304,7 @@ impl Search {
                 name_from_file: None,
                 title: id.as_bytes(),
                 ids: &[],
-                residues: &self.queries.read(i, self.queries.written(), 0..length),
+                residues: &self.queries.read(i, self.queries.written_frame(), 0..length),
                 range: self.queries.part.clone(),
                 query: &self.prepared[i],
                 hits: &self.hits[i],

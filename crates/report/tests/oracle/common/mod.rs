@@ -31,7 +31,7 @@ use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 pub use source::defline;
-use source::{Source, codes, lower_case, parsed, source};
+use source::{Source, codes, lower_case, parse_first_word, source};
 
 /// A FASTA entry: the definition line, and the letters. Lower case can mark masks.
 pub type Entry = (String, String);
@@ -359,7 +359,7 @@ fn query_input(entry: &Entry, case: &Case) -> (Vec<u8>, Vec<SeqId>, Vec<u8>) {
     if !case.parse_deflines {
         return (entry.0.as_bytes().to_vec(), Vec::new(), residues);
     }
-    let (ids, title) = parsed(&entry.0, 1, "Query");
+    let (ids, title) = parse_first_word(&entry.0, 1, "Query");
     (title, ids, residues)
 }
 

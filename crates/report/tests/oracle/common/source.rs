@@ -64,7 +64,7 @@ pub fn codes(letters: &str, params: &Params) -> Vec<u8> {
 
 /// Parses the first word of a definition line. Returns its identifiers and the rest as title.
 /// Without a word the identifier is made from `kind` and `number`.
-pub fn parsed(line: &str, number: usize, kind: &str) -> (Vec<SeqId>, Vec<u8>) {
+pub fn parse_first_word(line: &str, number: usize, kind: &str) -> (Vec<SeqId>, Vec<u8>) {
     let (word, title) = line.split_once(' ').unwrap_or((line, ""));
     let ids = match word {
         "" => vec![SeqId::Local(ObjectId::Text(format!("{kind}_{number}").into_bytes()))],
@@ -86,7 +86,8 @@ pub fn source(case: &Case) -> Source {
         kind => {
             // BLAST+ reads only the first definition line of a FASTA entry.
             let most = if kind == Subjects::Fasta { 1 } else { usize::MAX };
-            let lines = line.split('\u{1}').take(most).map(|line| parsed(line, i + 1, "Subject"));
+            let lines =
+                line.split('\u{1}').take(most).map(|line| parse_first_word(line, i + 1, "Subject"));
             let titled =
                 |(ids, title)| Defline { title, ids, has_title: true, ..Defline::default() };
             lines.map(titled).collect()
