@@ -99,7 +99,7 @@ fn decode(value: &OptionValue) -> Value {
 }
 
 /// Returns the error for metadata whose header has values that no search writes.
-pub fn damaged(path: &Path, what: impl fmt::Display) -> Error {
+pub fn damaged_header_error(path: &Path, what: impl fmt::Display) -> Error {
     let path = path.display();
     Error::new(exit::INPUT, format!("{path} is damaged: its header has {what}; send it again"))
 }
@@ -122,11 +122,17 @@ pub fn decode_options(
         };
         // The option may name files of this site, to be read or written.
         if !crosses(program, name) {
-            return Err(damaged(path, format_args!("-{name}, which stays at the search site")));
+            return Err(damaged_header_error(
+                path,
+                format_args!("-{name}, which stays at the search site"),
+            ));
         }
         let value = decode(value);
         if !accepts(&option, &value) {
-            return Err(damaged(path, format_args!("a value of -{name} that it cannot have")));
+            return Err(damaged_header_error(
+                path,
+                format_args!("a value of -{name} that it cannot have"),
+            ));
         }
         all.insert(option.name, value);
     }

@@ -20,7 +20,7 @@ pub(crate) struct ListedDatabase {
 
 impl ListedDatabase {
     /// Returns the path without extension, in double quotes.
-    pub(crate) fn quoted(&self) -> &[u8] {
+    pub(crate) fn quoted_path(&self) -> &[u8] {
         &self.quoted
     }
 

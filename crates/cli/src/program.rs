@@ -183,27 +183,27 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     memory::prepare();
     panics::prepare();
     if let Err(error) = catch_size_limit() {
-        return ended(Err(Error::refused("cannot catch signals", &error)));
+        return finish(Err(Error::refused("cannot catch signals", &error)));
     }
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if fleetblast_mpi::launched().is_some() {
         // MPI is used by the first thread, and starts before there are others.
-        return ended(dispatch(&arguments));
+        return finish(dispatch(&arguments));
     }
     // The stack of the first thread grows on demand: with limited memory that may fail anywhere,
     // with a signal.
     let thread = thread::Builder::new().name("main".to_owned());
-    match thread.spawn(move || ended(dispatch(&arguments))).map(JoinHandle::join) {
+    match thread.spawn(move || finish(dispatch(&arguments))).map(JoinHandle::join) {
         Ok(Ok(code)) => code,
         Ok(Err(panic)) => panic::resume_unwind(panic),
         Err(error) => {
-            ended(Err(Error::starved(format_args!("a thread cannot be started: {error}"))))
+            finish(Err(Error::starved(format_args!("a thread cannot be started: {error}"))))
         }
     }
 }
 
 /// Prints the error that ended the program early, if any. Returns the exit code.
-fn ended(end: Result<(), Error>) -> ExitCode {
+fn finish(end: Result<(), Error>) -> ExitCode {
     match end.map_err(Error::or_changed_files) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -114,7 +114,7 @@ mod tests {
 
     const CPUS: Cpus = Cpus { machine: 16, allowed: 8, limit: ThreadSource::AffinityMask };
 
-    fn chosen(
+    fn choose_count(
         typed: Option<usize>,
         variables: &[(&str, &str)],
     ) -> Result<(usize, &'static str), Error> {
@@ -130,20 +130,20 @@ mod tests {
     fn variables_count_in_their_order() {
         let (own, omp, slurm) = (FLEETBLAST_THREADS, "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK");
         let all = [(slurm, "5"), (omp, "4"), (own, "3")];
-        assert_eq!(chosen(Some(2), &all), Ok((2, "-num_threads")));
-        assert_eq!(chosen(None, &all), Ok((3, own)));
-        assert_eq!(chosen(None, &all[..2]), Ok((4, omp)));
-        assert_eq!(chosen(None, &all[..1]), Ok((5, slurm)));
-        assert_eq!(chosen(None, &[]), Ok((8, "affinity mask")));
-        assert_eq!(chosen(None, &[(own, ""), (omp, " "), (slurm, " 5 ")]), Ok((5, slurm)));
-        assert_eq!(chosen(None, &[(omp, "4,2")]), Ok((4, omp)));
+        assert_eq!(choose_count(Some(2), &all), Ok((2, "-num_threads")));
+        assert_eq!(choose_count(None, &all), Ok((3, own)));
+        assert_eq!(choose_count(None, &all[..2]), Ok((4, omp)));
+        assert_eq!(choose_count(None, &all[..1]), Ok((5, slurm)));
+        assert_eq!(choose_count(None, &[]), Ok((8, "affinity mask")));
+        assert_eq!(choose_count(None, &[(own, ""), (omp, " "), (slurm, " 5 ")]), Ok((5, slurm)));
+        assert_eq!(choose_count(None, &[(omp, "4,2")]), Ok((4, omp)));
         // There are never more threads than CPUs.
         for variable in [own, omp, slurm] {
-            assert_eq!(chosen(None, &[(variable, "99")]), Ok((8, variable)));
+            assert_eq!(choose_count(None, &[(variable, "99")]), Ok((8, variable)));
             let large = "99999999999999999999999";
-            assert_eq!(chosen(None, &[(variable, large)]), Ok((8, variable)));
+            assert_eq!(choose_count(None, &[(variable, large)]), Ok((8, variable)));
         }
-        assert_eq!(chosen(Some(9), &[]), Ok((8, "-num_threads")));
+        assert_eq!(choose_count(Some(9), &[]), Ok((8, "-num_threads")));
     }
 
     #[test]
@@ -160,21 +160,21 @@ mod tests {
     #[test]
     fn a_bad_value_of_the_own_variable_is_an_error_and_others_are_ignored() {
         for bad in ["0", "-1", "x", "2x", "2,2", "1.5", "+2", "\u{ff12}"] {
-            let error = chosen(None, &[(FLEETBLAST_THREADS, bad)]).expect_err(bad);
+            let error = choose_count(None, &[(FLEETBLAST_THREADS, bad)]).expect_err(bad);
             assert!(error.message.contains(&format!("FLEETBLAST_THREADS: '{bad}'")), "{error}");
             assert_eq!(error.exit_code, 1);
             // A number in the options needs no default.
-            let typed = chosen(Some(2), &[(FLEETBLAST_THREADS, bad)]);
+            let typed = choose_count(Some(2), &[(FLEETBLAST_THREADS, bad)]);
             assert_eq!(typed, Ok((2, "-num_threads")));
         }
         let both = [("OMP_NUM_THREADS", "x,2"), ("SLURM_CPUS_PER_TASK", "0")];
-        assert_eq!(chosen(None, &both), Ok((8, "affinity mask")));
+        assert_eq!(choose_count(None, &both), Ok((8, "affinity mask")));
         for (name, bad) in [
             ("SLURM_CPUS_PER_TASK", "2,"),
             ("SLURM_CPUS_PER_TASK", "2(x3)"),
             ("OMP_NUM_THREADS", "2,"),
         ] {
-            assert_eq!(chosen(None, &[(name, bad)]), Ok((8, "affinity mask")), "{bad}");
+            assert_eq!(choose_count(None, &[(name, bad)]), Ok((8, "affinity mask")), "{bad}");
         }
         let variable = |name: &str| (name == "OMP_NUM_THREADS").then(|| OsString::from("x,2"));
         assert_eq!(ignored_variables(&variable), [("OMP_NUM_THREADS", "x,2".to_owned())]);

@@ -75,7 +75,7 @@ impl Error {
 
     /// Creates the error that another rank or site has sent. It is [silent](Error::silent) if the
     /// message is empty.
-    pub fn received(exit_code: u8, message: impl Into<String>) -> Self {
+    pub fn from_remote(exit_code: u8, message: impl Into<String>) -> Self {
         let message = message.into();
         match message.is_empty() {
             true => Self::silent(exit_code),

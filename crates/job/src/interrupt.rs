@@ -31,7 +31,7 @@ pub fn ending_signals() -> impl Iterator<Item = i32> {
 }
 
 fn without_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i32> {
-    let ignored = fs::read_to_string("/proc/self/status").map_or(0, |text| ignored(&text));
+    let ignored = fs::read_to_string("/proc/self/status").map_or(0, |text| ignored_signals(&text));
     signals.into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
 }
 
@@ -245,7 +245,7 @@ impl SignalWatch {
     }
 
     /// Locks the file or directory to remove. No signal ends the process while the lock is held.
-    pub fn unfinished(&self) -> MutexGuard<'_, Option<PathBuf>> {
+    pub fn lock_unfinished(&self) -> MutexGuard<'_, Option<PathBuf>> {
         lock(&self.unfinished)
     }
 }
@@ -304,7 +304,7 @@ fn lock<T>(paths: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Returns the ignored signals as bits, from the text of `/proc/self/status`. Bit 0 is signal 1.
-fn ignored(status: &str) -> u64 {
+fn ignored_signals(status: &str) -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
@@ -359,7 +359,7 @@ mod tests {
             return;
         };
         let (slow, _fast) = (SignalWatch::start().unwrap(), SignalWatch::start().unwrap());
-        let mut unfinished = slow.unfinished();
+        let mut unfinished = slow.lock_unfinished();
         fs::write(&path, "unfinished").unwrap();
         low_level::raise(SIGTERM).unwrap();
         // The other watch has received the signal long before this file can be removed.
@@ -372,8 +372,9 @@ mod tests {
 
     #[test]
     fn ignored_signals_are_bits() {
-        let bits = ignored("SigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\nSigCgt:\t0\n");
+        let bits =
+            ignored_signals("SigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\nSigCgt:\t0\n");
         assert_eq!(bits, 1 << (SIGHUP - 1) | 1 << 12);
-        assert_eq!((ignored(""), ignored("SigIgn:\tx\n")), (0, 0));
+        assert_eq!((ignored_signals(""), ignored_signals("SigIgn:\tx\n")), (0, 0));
     }
 }

@@ -87,7 +87,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         };
         if archives.keeps_values {
             let first = first_request.get_or_insert_with(|| archive.request.clone());
-            output.write_piece(&repeated(first, &archive, &options)?)?;
+            output.write_piece(&convert_archive(first, &archive, &options)?)?;
         } else {
             let search = ArchivedSearch { plan: &plan, subjects: &subjects };
             let joined = ArchiveReport::is_joined(&plan);
@@ -117,7 +117,7 @@ fn open(path: &OsStr) -> Result<Box<dyn Read>, Error> {
 
 /// Converts a stored archive to a new one, as `-outfmt 11` does. `first` is the request of the
 /// file's first archive.
-fn repeated(
+fn convert_archive(
     first: &StoredRequest,
     archive: &StoredArchive,
     options: &FormatterOptions,

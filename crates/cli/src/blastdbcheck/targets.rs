@@ -49,7 +49,7 @@ impl Targets {
                 let mut all = Vec::new();
                 for kind in [SequenceKind::Protein, SequenceKind::Nucleotide] {
                     let names = listed.iter().filter(|database| database.kind() == kind);
-                    let names = names.map(|database| database.quoted());
+                    let names = names.map(|database| database.quoted_path());
                     all.push((targets.collect(names, Some(kind), search, log)?, Some(kind)));
                 }
                 targets.add(all);

@@ -138,7 +138,7 @@ impl Fields {
                 b'l' => out.extend_from_slice(sequence.length.to_string().as_bytes()),
                 &field => match of_line(field, line, source) {
                     Some(text) => out.extend(text),
-                    None => return Err(Stop::Message(unknown(field))),
+                    None => return Err(Stop::Message(unknown_field_message(field))),
                 },
             }
         }
@@ -149,7 +149,7 @@ impl Fields {
 }
 
 /// Returns BLAST+'s message about a field that it does not know.
-pub(super) fn unknown(field: u8) -> String {
+pub(super) fn unknown_field_message(field: u8) -> String {
     format!("Unrecognized format specification: '%{}'", char::from(field))
 }
 

@@ -38,7 +38,7 @@ fn remove_members(found: &mut Vec<ListedDatabase>) {
         }
     }
     let is_member = |found: &ListedDatabase| {
-        members.iter().any(|member| found.quoted().windows(member.len()).any(|w| w == member))
+        members.iter().any(|member| found.quoted_path().windows(member.len()).any(|w| w == member))
     };
     found.retain(|found| !is_member(found));
 }
@@ -96,7 +96,7 @@ impl Layout {
                     line.extend(of_database(*field, &database, release));
                     opened = Some(database);
                 }
-                &field => return Err(options_error(&fields::unknown(field))),
+                &field => return Err(options_error(&fields::unknown_field_message(field))),
             }
         }
         line.extend_from_slice(&self.end);
@@ -107,7 +107,7 @@ impl Layout {
 
 fn open(found: &ListedDatabase, release: &Release) -> Result<Database, Error> {
     let search = compat::search_path(release)?;
-    let name = String::from_utf8_lossy(found.quoted());
+    let name = String::from_utf8_lossy(found.quoted_path());
     Database::open_to_describe(&name, found.kind(), &search).map_err(Error::from)
 }
 

@@ -90,12 +90,12 @@ impl Mount {
             "cgroup" if options.split(',').any(|option| option == "cpu") => Version::One,
             _ => return None,
         };
-        Some(Self { version, root: unescaped(root), point: unescaped(point) })
+        Some(Self { version, root: decode_path(root), point: decode_path(point) })
     }
 }
 
 /// Decodes a path in which blanks and other special bytes are written like `\040`.
-fn unescaped(text: &str) -> PathBuf {
+fn decode_path(text: &str) -> PathBuf {
     let mut parts = text.split('\\');
     let mut path = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -28,7 +28,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let threads = threads::for_process(options.num_threads)?.count;
     let start = Instant::now();
     let database = open(&db, options.kind)?;
-    let report = checked(&database, wish, threads)?;
+    let report = check_database(&database, wish, threads)?;
     check_mapped_files()?;
     let seconds = start.elapsed().as_secs_f64();
     print(&describe(&db, &report, seconds))?;
@@ -64,7 +64,7 @@ fn fault(error: DbError) -> Error {
     Error { exit_code: exit::DATABASE, ..Error::from(error) }
 }
 
-fn checked(
+fn check_database(
     database: &Database,
     wish: load::LoaderRequest,
     threads: usize,

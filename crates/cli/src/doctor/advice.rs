@@ -20,7 +20,7 @@ const SLOW_DISK: f64 = 150e6;
 pub fn advise(found: &Findings) -> String {
     let mut text = String::from("\nWhat this means\n");
     for sentence in sentences(found) {
-        text.push_str(&wrapped(&sentence));
+        text.push_str(&wrap_paragraph(&sentence));
     }
     text
 }
@@ -113,7 +113,7 @@ fn huge_pages(found: &Findings) -> Option<String> {
 }
 
 /// Formats a paragraph with a dash before it, at most 100 columns wide.
-fn wrapped(sentence: &str) -> String {
+fn wrap_paragraph(sentence: &str) -> String {
     let mut text = String::from("  -");
     let mut column = text.len();
     for word in sentence.split_whitespace() {

@@ -282,10 +282,16 @@ fn search(
             let fails = |decoded| planned(decoded, &GivenOptions::new(), &mut Vec::new()).is_err();
             let is_headers = fails(&decoded) && !fails(&GivenOptions::new());
             let what = format_args!("options that no search has ({})", error.message.trim_end());
-            return Err(if is_headers { crossing::damaged(path, what) } else { error });
+            return Err(if is_headers {
+                crossing::damaged_header_error(path, what)
+            } else {
+                error
+            });
         }
     };
     let is_number = plan.check_late_error();
-    is_number.map_err(|_| crossing::damaged(path, "a value of BATCH_SIZE that is no number"))?;
+    is_number.map_err(|_| {
+        crossing::damaged_header_error(path, "a value of BATCH_SIZE that is no number")
+    })?;
     Ok(plan)
 }

@@ -1,6 +1,6 @@
 //! Completions for fish.
 
-use super::{Completion, WITHOUT_COMMAND, completable_options, quoted, summary};
+use super::{Completion, WITHOUT_COMMAND, completable_options, quote_for_shell, summary};
 use crate::options::spec::Program;
 
 /// Generates the script for fish that completes the options of these programs.
@@ -11,20 +11,20 @@ pub fn completions(programs: &[Program]) -> String {
     let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
     let names = names.join(" ");
     script += &format!("set -l commands {names}\n");
-    let first = quoted(&format!("not __fish_seen_subcommand_from {names} help"));
+    let first = quote_for_shell(&format!("not __fish_seen_subcommand_from {names} help"));
     script += "complete -c fleetblast -f\n";
     for program in programs {
-        let (name, about) = (program.name, quoted(program.about));
+        let (name, about) = (program.name, quote_for_shell(program.about));
         script += &format!("complete -c fleetblast -n {first} -a {name} -d {about}\n");
     }
     for word in WITHOUT_COMMAND {
-        script += &format!("complete -c fleetblast -n {first} -a {}\n", quoted(word));
+        script += &format!("complete -c fleetblast -n {first} -a {}\n", quote_for_shell(word));
     }
     script += "complete -c fleetblast -n '__fish_seen_subcommand_from help' -a \"$commands\"\n";
     for program in programs {
         // Only the second word counts: the command `generate` takes names of commands as values.
         let chosen = format!("contains -- {} (commandline -opc)[2]", program.name);
-        script += &options(&format!("fleetblast -n {}", quoted(&chosen)), program);
+        script += &options(&format!("fleetblast -n {}", quote_for_shell(&chosen)), program);
         if program.is_of_blast() {
             script += &format!("\ncomplete -c {} -f\n", program.name);
             script += &options(program.name, program);
@@ -40,16 +40,16 @@ fn options(called: &str, program: &Program) -> String {
         let value = match Completion::for_option(&option) {
             Completion::Flag => String::new(),
             Completion::Files => " -r -F".to_owned(),
-            Completion::Words(words) => format!(" -x -a {}", quoted(&words.join(" "))),
+            Completion::Words(words) => format!(" -x -a {}", quote_for_shell(&words.join(" "))),
             Completion::Nothing => " -x".to_owned(),
         };
-        let (name, about) = (option.name, quoted(summary(&option)));
+        let (name, about) = (option.name, quote_for_shell(summary(&option)));
         lines += &format!("complete -c {called} -o {name}{value} -d {about}\n");
     }
     let lone = program.positional_option.and_then(|name| program.find(name));
     match lone.map(|option| Completion::for_option(&option)) {
         Some(Completion::Words(words)) => {
-            lines += &format!("complete -c {called} -a {}\n", quoted(&words.join(" ")));
+            lines += &format!("complete -c {called} -a {}\n", quote_for_shell(&words.join(" ")));
         }
         Some(Completion::Files) => lines += &format!("complete -c {called} -F\n"),
         _ => {}

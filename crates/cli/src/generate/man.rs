@@ -62,7 +62,7 @@ pub fn overview(programs: &[Program]) -> String {
     for (title, blast) in [("COMMANDS OF BLAST+", true), ("FURTHER COMMANDS", false)] {
         page += &format!(".SH {title}\n");
         for program in programs.iter().filter(|program| program.is_of_blast() == blast) {
-            let (name, about) = (escaped(program.name), escaped(program.about));
+            let (name, about) = (escape(program.name), escape(program.about));
             page += &format!(".TP\n\\fB{name}\\fR\n{about}: see fleetblast\\-{name}(1).\n");
         }
     }
@@ -73,7 +73,7 @@ pub fn overview(programs: &[Program]) -> String {
 pub fn page(program: &Program) -> String {
     let name = program.name;
     let mut page = head(&format!("fleetblast-{name}"), program.about);
-    page += &format!(".SH SYNOPSIS\n.B fleetblast {}\n", escaped(name));
+    page += &format!(".SH SYNOPSIS\n.B fleetblast {}\n", escape(name));
     for option in program.all().filter(|option| option.mandatory) {
         let optional_name = program.positional_option == Some(option.name);
         let typed = command_line_form(&option);
@@ -86,31 +86,34 @@ pub fn page(program: &Program) -> String {
     page += ".SH OPTIONS\n";
     for &group in [Group::TOP].iter().chain(program.groups) {
         if group != Group::TOP {
-            page += &format!(".SS \"{}\"\n", escaped(group.0));
+            page += &format!(".SS \"{}\"\n", escape(group.0));
         }
-        program.all().filter(|o| o.group == group).for_each(|o| page += &described(program, &o));
+        program
+            .all()
+            .filter(|o| o.group == group)
+            .for_each(|o| page += &format_option(program, &o));
     }
     page + ".SH SEE ALSO\nfleetblast(1)\n"
 }
 
 fn head(name: &str, about: &str) -> String {
-    let (title, version) = (escaped(&name.to_uppercase()), env!("CARGO_PKG_VERSION"));
-    let (name, about) = (escaped(name), escaped(about));
+    let (title, version) = (escape(&name.to_uppercase()), env!("CARGO_PKG_VERSION"));
+    let (name, about) = (escape(name), escape(about));
     format!(".TH {title} 1 \"\" \"FleetBLAST {version}\"\n.SH NAME\n{name} \\- {about}\n")
 }
 
 /// Formats an option and its value as on a command line.
 fn command_line_form(option: &OptionSpec) -> String {
-    let name = format!("\\fB\\-{}\\fR", escaped(option.name));
+    let name = format!("\\fB\\-{}\\fR", escape(option.name));
     let whole = if option.label.is_empty() { name } else { format!("{name} {}", value(option)) };
     if option.refused.is_whole() { format!("{whole} ({})", option.refused.mark()) } else { whole }
 }
 
 fn value(option: &OptionSpec) -> String {
-    format!("\\fI{}\\fR", escaped(option.label))
+    format!("\\fI{}\\fR", escape(option.label))
 }
 
-fn described(program: &Program, option: &OptionSpec) -> String {
+fn format_option(program: &Program, option: &OptionSpec) -> String {
     let mut out = format!(".TP\n{}\n", command_line_form(option));
     // Help with indented lines has a layout of its own, which stays.
     let help = option.marked_help();
@@ -147,10 +150,10 @@ fn described(program: &Program, option: &OptionSpec) -> String {
 /// Escapes a line of text. Dots and quotes at its start would be commands.
 fn text(line: &str) -> String {
     let line = line.trim_end().replace('\t', "    ");
-    format!("\\&{}\n", escaped(&line))
+    format!("\\&{}\n", escape(&line))
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-")
 }
 

@@ -98,7 +98,7 @@ fn summary(option: &OptionSpec) -> &'static str {
 }
 
 /// Quotes a word for a shell script.
-fn quoted(text: &str) -> String {
+fn quote_for_shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn no_text_ends_a_string_of_the_script() {
-        assert_eq!(quoted("a 'b' c"), r"'a '\''b'\'' c'");
+        assert_eq!(quote_for_shell("a 'b' c"), r"'a '\''b'\'' c'");
         let programs = [BLASTP, DOCTOR];
         for script in [fish::completions(&programs), zsh::completions(&programs)] {
             let quotes = script.replace(r"'\''", "").matches('\'').count();

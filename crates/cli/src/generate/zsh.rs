@@ -1,6 +1,6 @@
 //! Completions for zsh.
 
-use super::{Completion, WITHOUT_COMMAND, completable_options, quoted, summary};
+use super::{Completion, WITHOUT_COMMAND, completable_options, quote_for_shell, summary};
 use crate::options::spec::{OptionSpec, Program};
 
 const DISPATCH: &str = r#"
@@ -25,20 +25,21 @@ pub fn completions(programs: &[Program]) -> String {
     script += "# Completions of fleetblast for zsh, made by 'fleetblast generate zsh'.\n\n";
     script += "_fleetblast() {\n  local -a commands=(\n";
     for program in programs {
-        script += &format!("    {}\n", quoted(&format!("{}:{}", program.name, program.about)));
+        script +=
+            &format!("    {}\n", quote_for_shell(&format!("{}:{}", program.name, program.about)));
     }
     for word in WITHOUT_COMMAND {
-        script += &format!("    {}\n", quoted(word));
+        script += &format!("    {}\n", quote_for_shell(word));
     }
     script += "  )";
     script += DISPATCH;
     for program in programs {
         script += &format!("    {})\n      _arguments", program.name);
         for option in completable_options(program) {
-            script += &format!(" \\\n        {}", quoted(&specification(&option)));
+            script += &format!(" \\\n        {}", quote_for_shell(&specification(&option)));
         }
         if let Some(option) = program.positional_option.and_then(|name| program.find(name)) {
-            script += &format!(" \\\n        {}", quoted(&format!("1{}", value(&option))));
+            script += &format!(" \\\n        {}", quote_for_shell(&format!("1{}", value(&option))));
         }
         script += "\n      ;;\n";
     }

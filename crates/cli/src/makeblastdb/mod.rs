@@ -46,9 +46,9 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let options = Options::new(given)?;
     let mut log = Log::open(options.logfile.as_deref())?;
     let watch = SignalWatch::start()?;
-    let made = |directory| *watch.unfinished() = Some(directory);
+    let made = |directory| *watch.lock_unfinished() = Some(directory);
     let sink = StagedFiles::create(Path::new(&options.out), options.kind, made)
-        .map_err(|e| refused(&e))?;
+        .map_err(|e| makedb_error(&e))?;
     let now = now();
     log.start(&options, &sink, &now.log);
     let limit = size::limit(&options.max_file_size, options.release)?;
@@ -75,14 +75,14 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         keeps_reader_ids: options.release.keeps_reader_ids,
         id_end: options.release.id_end,
         hash_index: options.hash_index,
-        max_file_size: size::kept(limit),
+        max_file_size: size::volume_size_limit(limit),
         taxids,
         masks,
         dates: now.files,
         lmdb_map_size: *map_size.as_ref().unwrap_or(&None),
     };
     let base = sink.base_path().to_owned();
-    let mut builder = DatabaseBuilder::new(settings, sink).map_err(|error| refused(&error))?;
+    let mut builder = DatabaseBuilder::new(settings, sink).map_err(|error| makedb_error(&error))?;
     log.hold(options.parse_ids);
     let result = source.add_to(&mut builder, &options, &mut log);
     let result = result.map_err(|error| with_unmatched(error, builder.unmatched_inputs()))?;
@@ -94,7 +94,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         FormatVersion::Version5 => map_size.map(|_| ()),
     };
     let finished = match result.and(sized) {
-        Ok(()) => builder.finish(|| watch.unfinished()),
+        Ok(()) => builder.finish(|| watch.lock_unfinished()),
         Err(error) => Err(error),
     };
     let has_volumes = !matches!(
@@ -108,8 +108,8 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     if !(options.reads_databases && is_before_end(&finished, stored)) {
         log.end(stored > 0 && has_volumes);
     }
-    finished.map_err(|error| with_unmatched(refused(&error), unmatched))?;
-    *watch.unfinished() = None;
+    finished.map_err(|error| with_unmatched(makedb_error(&error), unmatched))?;
+    *watch.lock_unfinished() = None;
     if options.release.has_database_metadata && stored > 0 {
         metadata::write(&base, &options)?;
     }
@@ -123,7 +123,7 @@ fn read_taxid_map(path: &OsStr) -> Result<TaxidSource, Error> {
         makedb::MakedbError::ReadFile { source, .. } if source.kind() == ErrorKind::NotFound => {
             Error::inaccessible(TAXID_MAP.name(), &path.to_string_lossy())
         }
-        error => refused(&error),
+        error => makedb_error(&error),
     })
 }
 
@@ -226,7 +226,7 @@ fn with_unmatched(mut error: Error, unmatched: UnmatchedInputs) -> Error {
 }
 
 /// Returns the message and the exit code for a database that cannot be made.
-fn refused(error: &makedb::MakedbError) -> Error {
+fn makedb_error(error: &makedb::MakedbError) -> Error {
     let creation = |text: &str| {
         let message = format!("BLAST Database creation error: {text}");
         Error::new(exit::INPUT, message)

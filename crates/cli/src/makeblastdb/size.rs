@@ -41,7 +41,7 @@ pub(super) fn limit(text: &OsStr, release: &Release) -> Result<u64, Error> {
 
 /// Returns the file size in bytes at which a new file is started. A limit of 0 means slightly less
 /// than the default limit (`CWriteDB_File`, writedb_files.cpp).
-pub(super) fn kept(limit: u64) -> u64 {
+pub(super) fn volume_size_limit(limit: u64) -> u64 {
     if limit == 0 { 999_999_999 } else { limit }
 }
 

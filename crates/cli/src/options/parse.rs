@@ -275,7 +275,7 @@ fn convert(option: &OptionSpec, text: Option<&OsStr>) -> Result<Value, Failure> 
         Kind::Real => Value::Real(number::parse_double(bytes).map_err(wrap)?),
         Kind::Boolean => Value::Boolean(number::parse_bool(bytes).map_err(wrap)?),
     };
-    if allowed(option.constraint, bytes) {
+    if is_allowed(option.constraint, bytes) {
         return Ok(value);
     }
     let usage = option.constraint.usage().unwrap_or_default();
@@ -299,7 +299,7 @@ pub fn accepts(option: &OptionSpec, value: &Value) -> bool {
         (Kind::Real, Value::Real(_)) => true,
         _ => false,
     };
-    is_of_kind && allowed(option.constraint, text.as_bytes())
+    is_of_kind && is_allowed(option.constraint, text.as_bytes())
 }
 
 /// Returns the value of an option that is not given: false for a flag, else its default, if it has
@@ -318,7 +318,7 @@ pub(super) fn default(option: &OptionSpec) -> Option<Value> {
 
 /// Returns whether a constraint accepts a value. BLAST+ checks and converts the text with different
 /// parsers: `1e` is a number only for an unconstrained option.
-fn allowed(constraint: Constraint, text: &[u8]) -> bool {
+fn is_allowed(constraint: Constraint, text: &[u8]) -> bool {
     let strict = || number::parse_double_strict(text);
     match constraint {
         Constraint::Any => true,

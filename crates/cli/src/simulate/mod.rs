@@ -81,11 +81,11 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
 /// Simulates a job to its end. After each failure, the job resumes from its checkpoint. A terminal
 /// shows the elapsed time.
 fn job(setup: &Setup) -> Result<Simulated, Error> {
-    watched(&setup.job, || run_to_the_end(setup))
+    show_elapsed_time(&setup.job, || run_to_the_end(setup))
 }
 
 /// Calls `simulate`. Meanwhile a terminal shows the elapsed time.
-fn watched<T>(job: &Job, simulate: impl FnOnce() -> T) -> T {
+fn show_elapsed_time<T>(job: &Job, simulate: impl FnOnce() -> T) -> T {
     let spinner = ProgressBar::new_spinner();
     if let Ok(style) = ProgressStyle::with_template(WATCHED) {
         spinner.set_style(style);

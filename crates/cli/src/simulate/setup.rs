@@ -59,7 +59,7 @@ impl Setup {
     /// A trace that cannot be read, invalid values.
     pub fn new(options: &SimulateOptions) -> Result<Self, Error> {
         let mut setup = match &options.trace {
-            Some(trace) => traced(options, Path::new(trace))?,
+            Some(trace) => setup_from_trace(options, Path::new(trace))?,
             None => Setup::from_scale(&scale(options))?,
         };
         adapt_machine(options, &mut setup.job.machine)?;
@@ -101,7 +101,7 @@ pub fn layout_error(error: &LayoutError) -> Error {
 
 /// Builds a search with the task times of a trace. The layout is the recorded one for the same
 /// number of ranks, else the one that the driver would choose.
-fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
+fn setup_from_trace(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
     let timeline = Timeline::read(path)?;
     let run = &timeline.description;
     let ranks = options.ranks.unwrap_or(run.ranks);
@@ -112,7 +112,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         return Err(Error::new(exit::INPUT, what));
     }
     let wanted = options.queries;
-    let (total, blocks) = repeated(&trace, wanted);
+    let (total, blocks) = repeat_blocks(&trace, wanted);
     let mut machine = match model(options, ranks) {
         Some(machine) => machine,
         None => Machine { cores_per_host: Some(run.cores.into()), ..Machine::local(ranks) },
@@ -163,7 +163,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
 }
 
 /// Returns the weight and number of blocks for `wanted` queries: the blocks of the trace, repeated.
-fn repeated(trace: &Trace, wanted: Option<u32>) -> (Weight, u32) {
+fn repeat_blocks(trace: &Trace, wanted: Option<u32>) -> (Weight, u32) {
     let sum = |of: fn(&Weight) -> u64| -> u64 {
         trace.blocks.iter().map(|block| of(&block.weight)).sum()
     };

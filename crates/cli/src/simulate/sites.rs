@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::setup::{
     LARGEST_DURATION, adapt_machine, invalid_value_error, layout_error, rate, scale,
 };
-use super::{incomplete, watched};
+use super::{incomplete, show_elapsed_time};
 use crate::options::simulate::{SITE_DELAY, SITE_RATE, SimulateOptions};
 use crate::report::text::{bytes, pluralize, seconds};
 
@@ -162,7 +162,7 @@ impl SiteSearch {
     fn direct(&self, link: Link) -> Result<SiteRow, Error> {
         let machine = self.job.machine.clone().with_remote_files(link);
         let job = Job { machine, ..self.job.clone() };
-        let report = completed(&job)?.report;
+        let report = simulate_completion(&job)?.report;
         Ok(SiteRow {
             link,
             way: "direct",
@@ -183,7 +183,7 @@ impl SiteSearch {
         if let Some(startup) = &mut job.startup {
             startup.more.push(reading);
         }
-        let Outcome { report, written_at, violations, .. } = completed(&job)?;
+        let Outcome { report, written_at, violations, .. } = simulate_completion(&job)?;
         if !violations.is_empty() || written_at.len() != job.workload.blocks() as usize {
             return Err(Error::engine(format_args!(
                 "the simulated output is not whole: {violations:?}"
@@ -198,8 +198,8 @@ impl SiteSearch {
     }
 }
 
-fn completed(job: &Job) -> Result<Outcome, Error> {
-    let outcome = watched(job, || simulate(job));
+fn simulate_completion(job: &Job) -> Result<Outcome, Error> {
+    let outcome = show_elapsed_time(job, || simulate(job));
     match outcome.end {
         RunEnd::Exited(JobEnd::Completed) => Ok(outcome),
         end => Err(incomplete(&end)),

@@ -97,7 +97,10 @@ impl ImportedSearch {
     pub fn complete(&self, plan: &mut Plan, warnings: &mut Vec<String>) -> Result<(), Error> {
         warnings.extend_from_slice(&self.ignored);
         if plan.report.format == Format::Archive {
-            return Err(unsupported(&plan.program, "-outfmt 11 with -import_search_strategy"));
+            return Err(unsupported_error(
+                &plan.program,
+                "-outfmt 11 with -import_search_strategy",
+            ));
         }
         if let Some(queries) = &self.queries {
             plan.query = Source::Text(queries.clone());
@@ -109,7 +112,7 @@ impl ImportedSearch {
     }
 }
 
-fn unsupported(program: &str, what: &str) -> Error {
+fn unsupported_error(program: &str, what: &str) -> Error {
     Error::unsupported(program, what)
 }
 
@@ -123,7 +126,7 @@ fn refuse_others(program: &Program, given: &GivenOptions) -> Result<(), Error> {
         option.is_some_and(|option| option.group == Group::FLEETBLAST) && !OWN.contains(&name)
     };
     let with_strategy = |what: &str| {
-        unsupported(program.name, &format!("{what} with -{}", IMPORT_SEARCH_STRATEGY.name()))
+        unsupported_error(program.name, &format!("{what} with -{}", IMPORT_SEARCH_STRATEGY.name()))
     };
     if let Some(name) = given.keys().find(|name| is_own(name)) {
         return Err(with_strategy(&format!("-{name}")));
@@ -208,7 +211,7 @@ impl Importer<'_> {
 
     /// Returns the stored queries as FASTA.
     fn queries(&self) -> Result<Vec<u8>, Error> {
-        let refused = |what: &str| unsupported(self.program.name, what);
+        let refused = |what: &str| unsupported_error(self.program.name, what);
         match &self.request.queries {
             StoredQueries::Sequences(all) => {
                 let release = Values::new(&self.program, self.given).release();

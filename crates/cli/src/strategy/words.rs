@@ -7,7 +7,7 @@ use fleetblast_job::error::Error;
 use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
 use fleetblast_report::archive_reader::{StoredRequest, StoredSubjects};
 
-use super::unsupported;
+use super::unsupported_error;
 use crate::options::parse::{self, GivenOptions, Request, Value};
 use crate::options::spec::Program;
 use crate::options::usage::ProgramName;
@@ -83,12 +83,12 @@ pub fn stored_options(program: &Program, request: &StoredRequest) -> Result<Give
         _ => "",
     };
     if stored_program != program.name {
-        return Err(unsupported(program.name, &what));
+        return Err(unsupported_error(program.name, &what));
     }
     let stored = Stored(&request.options);
     if let Some(option) = request.options.iter().find(|option| !is_supported(program, option)) {
         let what = format!("a search strategy with the option {}", option.name);
-        return Err(unsupported(program.name, &what));
+        return Err(unsupported_error(program.name, &what));
     }
     let lacks = |name: &&&str| stored.value(name).is_none();
     // Since 2.16.0 BLAST+ does not store DUST if its options are the usual ones.
@@ -96,7 +96,7 @@ pub fn stored_options(program: &Program, request: &StoredRequest) -> Result<Give
     let filter = needs_filter.then_some("SegFiltering");
     if let Some(name) = ALWAYS_STORED.iter().find(lacks).copied().or(filter) {
         let what = format!("a search strategy without the option {name}");
-        return Err(unsupported(program.name, &what));
+        return Err(unsupported_error(program.name, &what));
     }
     let mut words = search_options(request, &stored, program);
     words.extend(further_words(&stored, program));
@@ -109,10 +109,12 @@ pub fn stored_options(program: &Program, request: &StoredRequest) -> Result<Give
             }
             Ok(given)
         }
-        Ok(Request::Print(_) | Request::PrintVersion(_)) => Err(unsupported(program.name, &what)),
+        Ok(Request::Print(_) | Request::PrintVersion(_)) => {
+            Err(unsupported_error(program.name, &what))
+        }
         Err(error) => {
             let why = error.message.lines().last().unwrap_or_default();
-            Err(unsupported(program.name, &format!("a search strategy with a value ({why})")))
+            Err(unsupported_error(program.name, &format!("a search strategy with a value ({why})")))
         }
     }
 }
@@ -180,7 +182,7 @@ pub fn database(program: &Program, request: &StoredRequest) -> Result<OsString, 
     match &request.subjects {
         StoredSubjects::Database(names) => Ok(OsStr::from_bytes(names).to_owned()),
         StoredSubjects::Sequences(_) | StoredSubjects::Locations => {
-            Err(unsupported(program.name, "a search strategy of a search with -subject"))
+            Err(unsupported_error(program.name, "a search strategy of a search with -subject"))
         }
     }
 }
@@ -194,7 +196,7 @@ pub fn query_range(program: &Program, (start, last): (u32, u32)) -> Result<Value
     let first = u64::from(start) + 1;
     if first >= u64::from(last) {
         let what = "a search strategy with a range of the query of two letters or less";
-        return Err(unsupported(program.name, what));
+        return Err(unsupported_error(program.name, what));
     }
     Ok(Value::Text(format!("{first}-{last}").into()))
 }

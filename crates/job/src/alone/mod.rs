@@ -113,7 +113,7 @@ fn search(
     queries.set_block_residues(block_size.residues());
     let mut sink =
         ResultSink::open(plan, &engine, &subjects, recorder.clone(), (receiver, shared, &halt))?;
-    if let Some(HeldMetadata(resume_point)) = sink.resumed() {
+    if let Some(HeldMetadata(resume_point)) = sink.held_metadata() {
         skip_sent_queries(&mut queries, resume_point, audience)?;
         sink.verify();
     }

@@ -103,7 +103,7 @@ impl<'a> ResultSink<'a> {
         let halt = Halt::default();
         let writer =
             MetadataWriter::new(plan, metadata, engine, subjects, (io_channel, audience, &halt))?;
-        if let Some(HeldMetadata(resume_point)) = writer.resumed()
+        if let Some(HeldMetadata(resume_point)) = writer.held_metadata()
             && resume_point.queries > 0
         {
             return Err(other_queries());
@@ -113,10 +113,10 @@ impl<'a> ResultSink<'a> {
 
     /// Returns the state of the records that the other site holds from an earlier run; `None` if it
     /// holds none.
-    pub fn resumed(&self) -> Option<&HeldMetadata> {
+    pub fn held_metadata(&self) -> Option<&HeldMetadata> {
         match &self.kind {
             SinkKind::Report(_) | SinkKind::Visitor(_) => None,
-            SinkKind::Metadata(writer) => writer.resumed(),
+            SinkKind::Metadata(writer) => writer.held_metadata(),
         }
     }
 

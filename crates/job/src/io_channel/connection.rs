@@ -286,7 +286,7 @@ impl SiteConnection {
     fn deliver(&self, parcel: Parcel) -> Result<(), Error> {
         let ended = match (&parcel.to, &parcel.message) {
             (Address::Search, Message::Failed(code, text)) => {
-                Err(Error::received(*code, text.clone()))
+                Err(Error::from_remote(*code, text.clone()))
             }
             _ => Ok(()),
         };

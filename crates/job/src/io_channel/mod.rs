@@ -161,7 +161,7 @@ impl SearchEndpoint {
             Message::Done => self.ended = true,
             Message::Failed(code, message) => {
                 self.ended = true;
-                return Err(Error::received(code, message));
+                return Err(Error::from_remote(code, message));
             }
             _ => return Err(Error::engine("an I/O rank sent an unexpected message")),
         }

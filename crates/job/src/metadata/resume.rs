@@ -134,7 +134,7 @@ mod tests {
     }
 
     /// Returns the number of records that the verifier skips.
-    fn skipped(
+    fn count_skipped(
         held: ResumePoint,
         encodings: EncodingChoice,
         records: &Records,
@@ -153,33 +153,36 @@ mod tests {
         let whole = records(4, "report");
         for encodings in [EncodingChoice::Only(Encoding::Report), EncodingChoice::Cheapest] {
             for count in 1..=whole.len() {
-                assert_eq!(skipped(resume_point(&whole[..count]), encodings, &whole), Ok(count));
+                assert_eq!(
+                    count_skipped(resume_point(&whole[..count]), encodings, &whole),
+                    Ok(count)
+                );
             }
             // The I/O site holds more queries than there are, fewer, or other ones.
             let other = other_queries;
             for count in 2..4 {
                 let held = resume_point(&whole[..1 + count]);
                 assert_eq!(
-                    skipped(held, encodings, &records(count as u64 - 1, "report")),
+                    count_skipped(held, encodings, &records(count as u64 - 1, "report")),
                     Err(other())
                 );
             }
             assert_eq!(
-                skipped(resume_point(&whole), encodings, &records(5, "report")),
+                count_skipped(resume_point(&whole), encodings, &records(5, "report")),
                 Err(other())
             );
             assert_eq!(
-                skipped(resume_point(&whole), encodings, &records(3, "report")),
+                count_skipped(resume_point(&whole), encodings, &records(3, "report")),
                 Err(other())
             );
             let mut others = whole.clone();
             others[2].1 = titled_block("another", 2, "report");
-            assert_eq!(skipped(resume_point(&whole[..4]), encodings, &others), Err(other()));
+            assert_eq!(count_skipped(resume_point(&whole[..4]), encodings, &others), Err(other()));
         }
         // Blocks may differ from those of the earlier run only if their encoding may differ.
         let otherwise = records(4, "another report, of the same");
         let held = || resume_point(&whole[..3]);
-        assert_eq!(skipped(held(), EncodingChoice::Cheapest, &otherwise), Ok(3));
-        assert!(skipped(held(), EncodingChoice::Only(Encoding::Report), &otherwise).is_err());
+        assert_eq!(count_skipped(held(), EncodingChoice::Cheapest, &otherwise), Ok(3));
+        assert!(count_skipped(held(), EncodingChoice::Only(Encoding::Report), &otherwise).is_err());
     }
 }

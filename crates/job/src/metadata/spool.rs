@@ -123,10 +123,12 @@ impl Spool {
     /// # Errors
     /// Too many open files.
     pub fn reader(&self) -> Result<File, Error> {
-        self.file.try_clone().map_err(|error| Error::new(exit::OUTPUT, self.failed(&error)))
+        self.file
+            .try_clone()
+            .map_err(|error| Error::new(exit::OUTPUT, self.failure_message(&error)))
     }
 
-    fn failed(&self, what: &dyn Display) -> String {
+    fn failure_message(&self, what: &dyn Display) -> String {
         format!("{}: {what}", self.path.display())
     }
 }
@@ -148,7 +150,7 @@ impl Sink for Spool {
         // bytes after the whole records are still of use to the sender that they are from.
         self.rewinds = offset != self.follower.bytes();
         if self.rewinds && offset != self.follower.resume_point().whole_bytes {
-            return Err(self.failed(&"the other site goes on from another place"));
+            return Err(self.failure_message(&"the other site goes on from another place"));
         }
         Ok(())
     }
@@ -158,15 +160,15 @@ impl Sink for Spool {
             self.follower.rewind();
             // The report is made from whole records, so nobody has read the bytes after them.
             let whole = self.follower.bytes();
-            self.file.set_len(whole).map_err(|error| self.failed(&error))?;
+            self.file.set_len(whole).map_err(|error| self.failure_message(&error))?;
         }
         let offset = self.follower.bytes();
         self.follower.append(bytes).map_err(|error| format!("what came {error}"))?;
-        self.file.write_all_at(bytes, offset).map_err(|error| self.failed(&error))
+        self.file.write_all_at(bytes, offset).map_err(|error| self.failure_message(&error))
     }
 
     fn sync(&mut self) -> Result<u64, String> {
-        self.file.sync_data().map_err(|error| self.failed(&error))?;
+        self.file.sync_data().map_err(|error| self.failure_message(&error))?;
         let bytes = self.follower.bytes();
         // A reader gets only whole records, because the bytes after them may still change.
         self.growth.set_bytes(self.follower.resume_point().whole_bytes);

@@ -138,7 +138,7 @@ impl<'a> MetadataWriter<'a> {
 
     /// Returns the state of the records that the I/O site holds, if they are not made again in this
     /// run.
-    pub fn resumed(&self) -> Option<&HeldMetadata> {
+    pub fn held_metadata(&self) -> Option<&HeldMetadata> {
         self.resumed.as_ref()
     }
 

@@ -167,7 +167,7 @@ impl Output {
     /// A directory in which no file can be created.
     pub fn create_join_file(&mut self) -> io::Result<PathBuf> {
         let beside = fs::canonicalize(".")?.join(JOIN_FILE_STEM);
-        let mut unfinished = self.watch.unfinished();
+        let mut unfinished = self.watch.lock_unfinished();
         let (file, path) = part::create(&beside, None, PRIVATE_FILE_MODE)?;
         *unfinished = Some(path);
         drop(unfinished);
@@ -181,7 +181,7 @@ impl Output {
         // Allocates before it locks: if the process ended without memory while it holds the lock,
         // the file could not be removed.
         let mut path = PathBuf::with_capacity(libc::PATH_MAX as usize);
-        path.push(self.watch.unfinished().as_deref()?);
+        path.push(self.watch.lock_unfinished().as_deref()?);
         Some(path)
     }
 
@@ -202,7 +202,7 @@ impl Output {
             return files::divide_report(&joined, files);
         }
         if let Some(wanted) = &self.wanted {
-            let mut unfinished = self.watch.unfinished();
+            let mut unfinished = self.watch.lock_unfinished();
             if let Some(written) = &*unfinished {
                 part::put_in_place(written, wanted)
                     .map_err(|error| failure(&self.name, None, &error))?;
@@ -224,7 +224,7 @@ impl Drop for Output {
         if !self.writer.buffer().is_empty() && check_mapped_files().is_err() {
             self.writer.get_mut().is_given_up = true;
         }
-        let mut unfinished = self.watch.unfinished();
+        let mut unfinished = self.watch.lock_unfinished();
         if let Some(written) = unfinished.take() {
             // Best effort: the earlier error is the one to report.
             let _ = fs::remove_file(written);
@@ -265,7 +265,7 @@ impl UnfinishedReport {
 /// Opens a file for a report; returns it, and its final path if that differs from the current one.
 fn open_file(path: &Path, watch: &SignalWatch) -> io::Result<(File, Option<PathBuf>)> {
     let Some(wanted) = resolve_replaced_path(path) else { return Ok((open_direct(path)?, None)) };
-    let mut unfinished = watch.unfinished();
+    let mut unfinished = watch.lock_unfinished();
     let Some((file, written)) = create_replacement_file(&wanted, None)? else {
         return Ok((open_direct(path)?, None));
     };
@@ -279,7 +279,7 @@ fn open_joined(index: &Path, watch: &SignalWatch) -> io::Result<(File, Option<Pa
         Some(path) => path,
         None => fs::canonicalize(".")?.join(JOIN_FILE_STEM),
     };
-    let mut unfinished = watch.unfinished();
+    let mut unfinished = watch.lock_unfinished();
     let (file, joined) = part::create(&beside, None, PRIVATE_FILE_MODE)?;
     *unfinished = Some(joined);
     Ok((file, Some(beside)))

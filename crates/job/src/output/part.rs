@@ -104,7 +104,7 @@ impl Names {
         Names { directory: directory.unwrap_or(Path::new(".")).to_owned(), stem, run }
     }
 
-    fn numbered(&self, number: u32) -> PathBuf {
+    fn numbered_path(&self, number: u32) -> PathBuf {
         let mut name = self.stem.clone();
         name.push(format!("-{number}.part"));
         self.directory.join(name)
@@ -113,13 +113,13 @@ impl Names {
     /// Returns the names that this run may use.
     fn own_paths(&self) -> impl Iterator<Item = PathBuf> {
         let numbers = self.run.map_or(0..NAMES_TRIED, |run| run.number..run.number + 1);
-        numbers.map(|number| self.numbered(number))
+        numbers.map(|number| self.numbered_path(number))
     }
 
     /// Returns the names of files that other runs may have left.
     fn paths_of_others(&self) -> impl Iterator<Item = PathBuf> {
         let numbers = self.run.map_or(0..NAMES_TRIED, |run| 1..run.number);
-        numbers.map(|number| self.numbered(number))
+        numbers.map(|number| self.numbered_path(number))
     }
 
     fn create(&self, mode: u32) -> io::Result<(File, PathBuf)> {

@@ -46,7 +46,7 @@ impl JobProcesses {
             (own, None) => own,
             (own, Some(first)) => {
                 if let (Err(error), true) = (&own, first == self.world.rank()) {
-                    self.audience.print_message(&self.placed(error).message);
+                    self.audience.print_message(&self.with_place(error).message);
                 }
                 self.world.comm().barrier().map_err(mpi_failure)?;
                 thread::sleep(OUTPUT_DELAY);
@@ -58,7 +58,7 @@ impl JobProcesses {
 
     /// Returns a copy of an error of this rank. If a mapped file has changed, the message also
     /// names rank and host, because the same path may be another file on another host.
-    fn placed(&self, error: &Error) -> Error {
+    fn with_place(&self, error: &Error) -> Error {
         let error = error.clone();
         match check_mapped_files() {
             Err(_) if self.world.size() > 1 => {

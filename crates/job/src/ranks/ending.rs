@@ -37,7 +37,7 @@ pub fn rank_result(
         RankEnd::Failed(Failure { rank, code, cause }) => {
             // Errors of queries and options do not depend on the rank. They are printed in BLAST+'s
             // words.
-            let mut error = Error::received(code, cause);
+            let mut error = Error::from_remote(code, cause);
             if ![exit::INPUT, exit::ENGINE].contains(&code) && !error.is_silent() {
                 if let Some(place) = place(rank) {
                     error = error.with_place(&place);

@@ -231,7 +231,7 @@ impl<'a> JobContext<'a> {
     }
 
     /// Returns the paths of the report, which must be removed if the job ends early.
-    fn unpublished(&self) -> UnfinishedReport {
+    fn unpublished_files(&self) -> UnfinishedReport {
         UnfinishedReport { part: self.path.clone(), out: self.job.plan.out.clone() }
     }
 
@@ -268,7 +268,7 @@ impl<'a> JobContext<'a> {
             if let Err(error) = self.rank_result(end) {
                 supervisor::exit_after_failure(
                     error,
-                    self.unpublished(),
+                    self.unpublished_files(),
                     Arc::clone(&self.job.audience),
                 );
             }

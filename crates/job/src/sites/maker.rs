@@ -31,7 +31,7 @@ fn make_reports(mailbox: &mut Mailbox, site: &IoSitePlan) -> Result<(), Error> {
     let body = match mailbox.wait()?.message {
         Message::Header(body) => body,
         Message::End => return Ok(()),
-        _ => return Err(unexpected()),
+        _ => return Err(unexpected_error()),
     };
     let record = Record { kind: RecordKind::Header, offset: 0, body };
     let header = Header::decode(&record).map_err(|error| unreadable(&error))?;
@@ -68,7 +68,7 @@ impl<'a> RequestHandler<'a> {
                     mailbox.send(Address::Manager, Message::ReportMade(report));
                 }
                 Message::End => return Ok(()),
-                _ => return Err(unexpected()),
+                _ => return Err(unexpected_error()),
             }
         }
     }
@@ -149,6 +149,6 @@ fn unreadable(error: &MetadataError) -> Error {
 }
 
 /// Creates the error for an unexpected message, a fault of the program.
-fn unexpected() -> Error {
+fn unexpected_error() -> Error {
     Error::engine("a maker of reports received an unexpected message")
 }

@@ -142,7 +142,7 @@ impl Manager<'_> {
             }
             Message::NoSearch => self.is_empty = true,
             Message::SearchFailed => return Err(Error::silent(exit::UNKNOWN)),
-            Message::Failed(code, message) => return Err(Error::received(code, message)),
+            Message::Failed(code, message) => return Err(Error::from_remote(code, message)),
             _ => return Err(Error::engine("the I/O manager received an unexpected message")),
         }
         Ok(())

@@ -96,7 +96,7 @@ impl<'a> MaskedLetters<'a> {
 impl<'a> MaskedLetters<'a> {
     /// Returns the letters of a range in the form in which they are aligned: hard-masked letters
     /// are replaced.
-    fn aligned(&self, range: Range<u32>) -> Cow<'a, [u8]> {
+    fn aligned_letters(&self, range: Range<u32>) -> Cow<'a, [u8]> {
         let start = range.start;
         let letters = self.stored.part(range).unwrap_or_default();
         self.masks.apply_hard_masks(letters, start, self.stored.masked_letter())
@@ -108,14 +108,14 @@ impl<'a> MaskedLetters<'a> {
         let whole = 0..self.stored.length();
         let is_whole = matches!(parts, [part] if *part == whole);
         if is_whole || matches!(self.stored, StoredSequence::Residues(_)) {
-            return self.aligned(whole);
+            return self.aligned_letters(whole);
         }
         // Zeroed memory has no cost until it is used, and alignments use few letters of a
         // chromosome.
         let mut letters = vec![0; whole.len()];
         for range in parts {
             let place = range.start as usize..range.end as usize;
-            letters[place].copy_from_slice(&self.aligned(range.clone()));
+            letters[place].copy_from_slice(&self.aligned_letters(range.clone()));
         }
         Cow::Owned(letters)
     }
@@ -127,6 +127,6 @@ impl SubjectLetters for MaskedLetters<'_> {
     }
 
     fn letters_in(&self, range: Range<u32>) -> Cow<'_, [u8]> {
-        self.aligned(range)
+        self.aligned_letters(range)
     }
 }

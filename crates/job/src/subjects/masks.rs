@@ -81,7 +81,7 @@ pub fn read_stored_masks(
         let single = Database::open(&name, database.kind(), search);
         let masks = single.and_then(|single| single.masks())?;
         let found = masks.algorithms().iter().find(|algorithm| algorithm.id == id);
-        let found = found.ok_or_else(|| unsupported(id, &masks))?;
+        let found = found.ok_or_else(|| unsupported_error(id, &masks))?;
         let mut text = [b"'", &found.name[..], b"'"].concat();
         if !found.options.is_empty() {
             text.extend([b", options: '", &found.options[..], b"'"].concat());
@@ -137,11 +137,11 @@ fn algorithm(
                 kind.name()
             ),
         )),
-        _ => Err(unsupported(id, &masks)),
+        _ => Err(unsupported_error(id, &masks)),
     }
 }
 
-fn unsupported(id: i32, masks: &DatabaseMasks) -> Error {
+fn unsupported_error(id: i32, masks: &DatabaseMasks) -> Error {
     Error::database(format_args!(
         "Filtering algorithm ID {id} is not supported.\n{}",
         String::from_utf8_lossy(&masks.format_table())

@@ -204,7 +204,7 @@ impl SubjectDatabase {
     }
 
     /// Returns the letters of a whole subject; `None` if they cannot be read.
-    fn stored(&self, oid: u32) -> Option<StoredSequence<'_>> {
+    fn stored_letters(&self, oid: u32) -> Option<StoredSequence<'_>> {
         if self.whole.kind() == SequenceKind::Nucleotide {
             return self.whole.bases_of(oid).ok().map(StoredSequence::Bases);
         }

@@ -29,9 +29,10 @@ impl SubjectSource for SubjectDatabase {
         let shown = self.shown_oid(oid).ok()?;
         if shown != oid {
             let place = (frame, read, self.whole.length_of(oid));
-            return letters_at_same_positions(self.stored(shown)?, place, translate);
+            return letters_at_same_positions(self.stored_letters(shown)?, place, translate);
         }
-        MaskedLetters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read, translate)
+        MaskedLetters { stored: self.stored_letters(oid)?, masks: Masks::None }
+            .view(frame, read, translate)
     }
 
     fn letters_for_identities(
@@ -50,8 +51,8 @@ impl SubjectSource for SubjectDatabase {
             IdentityLetters::Unmasked => Masks::None,
             IdentityLetters::Aligned | IdentityLetters::MaskedByReportCode => self.masks_of(oid),
         };
-        let mut letters =
-            MaskedLetters { stored: self.stored(oid)?, masks }.view(frame, read, translate)?;
+        let mut letters = MaskedLetters { stored: self.stored_letters(oid)?, masks }
+            .view(frame, read, translate)?;
         // Searches of FASTA subjects replace O by X, as in queries.
         if self.summary.is_subject && frame == Frame::Protein && letters.contains(&alphabet::O) {
             let replaced = letters.to_mut().iter_mut().filter(|code| **code == alphabet::O);

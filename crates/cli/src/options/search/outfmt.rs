@@ -19,7 +19,7 @@ pub const OUTFMT_WITH_SAM: Opt<OsString> = OUTFMT.help(&HELP_WITH_SAM).later(&SA
 /// `-outfmt` of reports that another site makes.
 pub const OUTFMT_OF_METADATA: Opt<OsString> = OUTFMT.refused(Refused::Values(&["11", "13", "14"]));
 
-const HELP: [&str; 83] = joined(&[
+const HELP: [&str; 83] = concat_paragraphs(&[
     &FORMATS,
     &[ORGANISMS, "", "Options 6, 7 and 10 can be additionally configured to produce"],
     &CHOICE,
@@ -29,7 +29,7 @@ const HELP: [&str; 83] = joined(&[
     &[""],
 ]);
 
-const HELP_WITH_SAM: [&str; 87] = joined(&[
+const HELP_WITH_SAM: [&str; 87] = concat_paragraphs(&[
     &FORMATS,
     &[SAM, ORGANISMS, "", "Options 6, 7, 10 and 17 can be additionally configured to produce"],
     &CHOICE_WITH_SAM,
@@ -40,7 +40,7 @@ const HELP_WITH_SAM: [&str; 87] = joined(&[
 ]);
 
 const HELP_OF_RELEASES: [Later; 2] = [
-    Change::Help(&joined::<83>(&[
+    Change::Help(&concat_paragraphs::<83>(&[
         &FORMATS,
         &[ORGANISMS, "", "Options 6, 7 and 10 can be additionally configured to produce"],
         &CHOICE,
@@ -50,7 +50,7 @@ const HELP_OF_RELEASES: [Later; 2] = [
         &[""],
     ]))
     .since(&Release::V2_16_0),
-    Change::Help(&joined::<84>(&[
+    Change::Help(&concat_paragraphs::<84>(&[
         &FORMATS,
         &ORGANISMS_AND_CSV,
         &["", "Options 6, 7, 10 and 20 can be additionally configured to produce"],
@@ -64,7 +64,7 @@ const HELP_OF_RELEASES: [Later; 2] = [
 ];
 
 const SAM_OF_RELEASES: [Later; 2] = [
-    Change::Help(&joined::<87>(&[
+    Change::Help(&concat_paragraphs::<87>(&[
         &FORMATS,
         &[SAM, ORGANISMS, "", "Options 6, 7, 10 and 17 can be additionally configured to produce"],
         &CHOICE_WITH_SAM,
@@ -74,7 +74,7 @@ const SAM_OF_RELEASES: [Later; 2] = [
         &COLUMNS_OF_SAM,
     ]))
     .since(&Release::V2_16_0),
-    Change::Help(&joined::<88>(&[
+    Change::Help(&concat_paragraphs::<88>(&[
         &FORMATS,
         &[SAM],
         &ORGANISMS_AND_CSV,
@@ -89,7 +89,7 @@ const SAM_OF_RELEASES: [Later; 2] = [
 ];
 
 /// Concatenates lists of paragraphs.
-const fn joined<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
+const fn concat_paragraphs<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
     let mut lines = [""; N];
     let (mut part, mut next) = (0, 0);
     while part < parts.len() {

@@ -40,7 +40,7 @@ impl InputAlignment {
         let master = options.msa_master_idx.map_or(0, |number| number - 1);
         let alignment =
             typed::align_rows(&columns, master).map_err(|error| no_query(&name, error))?;
-        let query = described(&name, &rows, &rows[master])?;
+        let query = find_query_row(&name, &rows, &rows[master])?;
         let [SeqId::Local(id)] = &query.ids[..] else {
             let what = "-in_msa with a query whose identifier is not local";
             return Err(Error::unsupported("psiblast", what));
@@ -80,7 +80,11 @@ impl InputAlignment {
 
 /// Returns the sequence that gives the query its identifier and title: the first one with the
 /// query's letters. BLAST+ compares letter by letter, and bases only with bases.
-fn described<'a>(name: &str, rows: &'a [Aligned], query: &Aligned) -> Result<&'a Aligned, Error> {
+fn find_query_row<'a>(
+    name: &str,
+    rows: &'a [Aligned],
+    query: &Aligned,
+) -> Result<&'a Aligned, Error> {
     let letters: Vec<u8> = query.letters().collect();
     for row in rows.iter().filter(|row| row.letters().count() == letters.len()) {
         if row.molecule == Molecule::Nucleotide {

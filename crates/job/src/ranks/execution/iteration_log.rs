@@ -146,7 +146,7 @@ impl<'a> IterationLog<'a> {
         }
         self.searches -= uncounted;
         pssms.iter().try_for_each(|pssm| self.files.save(pssm))?;
-        self.failure = failure.map(|(code, message)| Error::received(code, message));
+        self.failure = failure.map(|(code, message)| Error::from_remote(code, message));
         Ok(())
     }
 }

@@ -208,7 +208,7 @@ mod tests {
 
     /// Assembles seven bytes. The worker has the first three, and another worker sends the last
     /// four (`sent`).
-    fn assembled(sent: &[u8]) -> Result<(Vec<OutputSlice>, u64), Error> {
+    fn assemble(sent: &[u8]) -> Result<(Vec<OutputSlice>, u64), Error> {
         let (block, pass, partition) = (BlockId(3), PassId(0), PartitionId(0));
         let mut store = PieceStore::new(Path::new("."));
         store.insert((block, pass, partition, 0), b"own".to_vec(), 10)?;
@@ -223,13 +223,13 @@ mod tests {
 
     #[test]
     fn a_part_has_the_requested_bytes() {
-        let (output_slices, freed) = assembled(b"sent").unwrap();
+        let (output_slices, freed) = assemble(b"sent").unwrap();
         assert_eq!(
             (output_slices[0].offset, &output_slices[0].bytes[..], freed),
             (20, &b"ownsent"[..], 3)
         );
         for sent in ["", "sen", "sent!"] {
-            let error = assembled(sent.as_bytes()).err().expect(sent);
+            let error = assemble(sent.as_bytes()).err().expect(sent);
             assert!(error.message.contains("query block 3 is missing"), "{error:?}");
         }
     }

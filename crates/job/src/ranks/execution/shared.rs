@@ -59,13 +59,13 @@ impl WorkerShared {
             }
             WorkerWork::Write(window) => match &self.records {
                 Some(records) => read_records(records, &window.runs),
-                None => Ok(OutputOutcome::assembled(lock(&self.store).assemble(window)?)),
+                None => Ok(OutputOutcome::from_assembled(lock(&self.store).assemble(window)?)),
             },
             WorkerWork::Collective { runs, master } => match &self.records {
                 Some(records) => read_records(records, &runs),
-                None => {
-                    Ok(OutputOutcome::assembled(lock(&self.store).assemble_share(&runs, master)?))
-                }
+                None => Ok(OutputOutcome::from_assembled(
+                    lock(&self.store).assemble_share(&runs, master)?,
+                )),
             },
             WorkerWork::Persist { window, size, last } => {
                 let block = window.block;
@@ -132,14 +132,14 @@ pub enum OutputOutcome {
 }
 
 impl OutputOutcome {
-    fn assembled((output_slices, freed): (Vec<OutputSlice>, u64)) -> Self {
+    fn from_assembled((output_slices, freed): (Vec<OutputSlice>, u64)) -> Self {
         OutputOutcome::Assembled { output_slices, freed }
     }
 }
 
 /// Reads runs from the records. This frees no memory of pieces.
 fn read_records(records: &Mutex<RankRecords>, runs: &[OutputRun]) -> Result<OutputOutcome, Error> {
-    Ok(OutputOutcome::assembled((lock(records).read_slices(runs)?, 0)))
+    Ok(OutputOutcome::from_assembled((lock(records).read_slices(runs)?, 0)))
 }
 
 /// Locks a mutex. If another thread panicked, the run ends and the data are not used any more.

@@ -65,7 +65,7 @@ impl GroupFile {
         Ok(Some(GroupFile {
             comm,
             file,
-            report: job_context.unpublished(),
+            report: job_context.unpublished_files(),
             audience: Arc::clone(&job_context.job.audience),
             is_collective: config.strategy == Strategy::Collective,
             limit: beat.map(|beat| Duration::from_nanos(beat.limit.0)),

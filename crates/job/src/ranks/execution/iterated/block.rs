@@ -109,7 +109,7 @@ impl IteratedBlock {
     }
 
     /// Returns the reported queries: all queries up to the first that failed.
-    pub fn reported(&self) -> &[TrackedQuery] {
+    pub fn reported_queries(&self) -> &[TrackedQuery] {
         let failed = self.queries.iter().position(|query| query.progress.failure.is_some());
         &self.queries[..failed.map_or(self.queries.len(), |failed| failed + 1)]
     }
@@ -117,7 +117,7 @@ impl IteratedBlock {
     /// Takes the data for the supermaster about all reported queries: warnings, PSSMs and failure.
     pub fn take_outcome(&mut self, rules: &IterationRules) -> IterationOutcome {
         let mut ended = IterationOutcome::default();
-        let reported = self.reported().len();
+        let reported = self.reported_queries().len();
         for TrackedQuery { record, progress, reports, .. } in &mut self.queries[..reported] {
             ended.pssms.extend(reports.iter_mut().filter_map(|search| search.pssm_to_save.take()));
             let uncounted = reports.iter().filter(|search| !search.is_counted);
@@ -138,7 +138,7 @@ impl IteratedBlock {
 
     /// Takes the results of the reported queries, which are sent to the I/O site.
     pub fn take_results(&mut self) -> Vec<IteratedQuery> {
-        let reported = self.reported().len();
+        let reported = self.reported_queries().len();
         let queries = self.queries[..reported].iter_mut();
         let found =
             queries.map(|TrackedQuery { progress, reported_iterations, .. }| IteratedQuery {
@@ -166,7 +166,7 @@ impl IteratedBlock {
         let mut layout = BlockLayout::default();
         let mut serial = before as usize;
         for TrackedQuery { record, progress, reports: searches, bytes_before, .. } in
-            self.reported()
+            self.reported_queries()
         {
             layout.append_bytes(bytes_before);
             let start = layout.length();

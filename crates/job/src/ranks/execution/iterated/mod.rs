@@ -118,7 +118,11 @@ impl<'a> IteratedMaster<'a> {
 
     /// Lays out a block. `verdict` is the number of iterations in earlier blocks, unless the report
     /// ended in one of them.
-    fn verified(&mut self, block: BlockId, verdict: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
+    fn lay_out_verified(
+        &mut self,
+        block: BlockId,
+        verdict: &Bytes,
+    ) -> Result<MasterOutcome<Bytes>, Error> {
         let (mut iterated, _) =
             self.blocks.remove(&block).ok_or_else(|| inconsistent_ranks(block))?;
         let before: PrecedingSearches = decode(verdict)?;
@@ -162,7 +166,7 @@ impl<'a> IteratedMaster<'a> {
                 encode_iterations(&self.rules, self.job.subjects, before, iterated.take_results())?
             }
         };
-        let reported = iterated.reported();
+        let reported = iterated.reported_queries();
         let (kind, bytes, times) =
             (found.encoding, found.bytes.len(), [begun.elapsed(), Duration::ZERO]);
         self.account.record_encoded(kind, reported.len() as f64, bytes, times);
@@ -183,7 +187,7 @@ impl MasterExecutor for IteratedMaster<'_> {
             MasterWork::DecideNextStep { block, pass, replies, .. } => {
                 self.next_stage((block, pass), &replies)
             }
-            MasterWork::Verified { block, verdict, .. } => self.verified(block, &verdict),
+            MasterWork::Verified { block, verdict, .. } => self.lay_out_verified(block, &verdict),
             MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
         }
     }

@@ -140,7 +140,7 @@ impl Jobs<'_> {
 
     /// Returns the statistics of a searched block. They are exact for queries that were grouped as
     /// BLAST+ groups them. Otherwise their counts of extensions can differ slightly.
-    fn found(
+    fn block_statistics(
         &self,
         predictor: &BatchPredictor,
         block: BlockId,
@@ -194,7 +194,7 @@ impl Jobs<'_> {
             }
             let Some(mut first) = open.first_entry() else { continue };
             let block = BlockId(*first.key());
-            let found = self.found(&predictor, block, random);
+            let found = self.block_statistics(&predictor, block, random);
             match predictor.verify_prediction(block, &found).expect("batches") {
                 Verification::Correct => {
                     let (number, Open { queries, batch_grouping: expectation, .. }) =

@@ -173,7 +173,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
         from: Option<Rank>,
     ) -> Result<(), Error> {
         if !self.loading.note_arrival(piece, from, self.now()) {
-            return Err(self.unexpected(from));
+            return Err(self.unexpected_error(from));
         }
         self.slots.insert(piece, PieceSlot::Full(bytes));
         Ok(())
@@ -185,7 +185,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
             && let Some((to, piece)) = self.loading.next_piece(self.now())
         {
             let Some(PieceSlot::Full(bytes)) = self.slots.get(&piece) else {
-                return Err(self.unexpected(None));
+                return Err(self.unexpected_error(None));
             };
             self.messenger
                 .send(to.index(), tag::PIECE, encode_piece(piece, bytes))
@@ -199,13 +199,13 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
         match message.tag {
             tag::FAILED => {
                 let (code, text) =
-                    message.bytes.split_first().ok_or_else(|| self.unexpected(Some(from)))?;
-                return Err(Error::received(*code, String::from_utf8_lossy(text)));
+                    message.bytes.split_first().ok_or_else(|| self.unexpected_error(Some(from)))?;
+                return Err(Error::from_remote(*code, String::from_utf8_lossy(text)));
             }
             tag::CONFIRMED if self.loading.note_confirmation(from, now) => return Ok(()),
             tag::BEAT => {
-                let (piece, _) =
-                    decode_piece(&message.bytes).ok_or_else(|| self.unexpected(Some(from)))?;
+                let (piece, _) = decode_piece(&message.bytes)
+                    .ok_or_else(|| self.unexpected_error(Some(from)))?;
                 self.loading.note_heartbeat(piece.partition, now);
                 return Ok(());
             }
@@ -223,7 +223,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
             }
             _ => {}
         }
-        Err(self.unexpected(Some(from)))
+        Err(self.unexpected_error(Some(from)))
     }
 
     /// Sends due heartbeats, and checks that other ranks are alive.
@@ -287,7 +287,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
         error.with_place(&self.place(Rank(self.broadcast_context.processes.world.rank() as u32)))
     }
 
-    fn unexpected(&self, from: Option<Rank>) -> Error {
+    fn unexpected_error(&self, from: Option<Rank>) -> Error {
         let from = from.map_or_else(|| "itself".to_owned(), |rank| self.place(rank));
         self.with_own_place(Error::engine(format_args!(
             "loading the database: a rank received an unexpected message from {from}; all ranks must run the same build of \

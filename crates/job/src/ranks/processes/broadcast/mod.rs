@@ -55,7 +55,7 @@ pub fn load(
         let partition = &partitions[piece.partition.index()];
         source.read(partition, piece.start(), room).map_err(Error::from)
     };
-    PieceExchange::new(broadcast_context, job_context.unpublished(), &routes, slots)?
+    PieceExchange::new(broadcast_context, job_context.unpublished_files(), &routes, slots)?
         .run(jobs, read)?;
     let (memory, pages) = host_memory.finish(processes)?;
     let took = start.elapsed();
