@@ -221,7 +221,7 @@ impl Shape {
                 all.extend(["-ranks".to_owned(), self.ranks.to_string()]);
                 tested.clone()
             }
-            ParallelMode::Processes => launched(tested, self.ranks),
+            ParallelMode::Processes => launch_tool(tested, self.ranks),
         };
         // These come before the case's own arguments, because some of those end in the middle of an
         // option.
@@ -295,7 +295,7 @@ pub fn launcher() -> PathBuf {
 
 /// Returns a tool that starts the program on `ranks` processes. They may exceed the cores
 /// ([`Tool::command`] allows that).
-fn launched(tested: &Tool, ranks: u32) -> Tool {
+fn launch_tool(tested: &Tool, ranks: u32) -> Tool {
     let mut prefix = vec!["-n".to_owned(), ranks.to_string(), tested.program.display().to_string()];
     prefix.extend(tested.prefix.iter().cloned());
     let environment = tested.environment.clone();

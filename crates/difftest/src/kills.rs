@@ -160,7 +160,7 @@ impl Trial<'_> {
             let share =
                 self.duration.unwrap_or_default().as_millis() as usize / (1 + (one + all) / 2);
             thread::sleep(Duration::from_millis(self.rng.usize(..share.max(2)) as u64));
-            let victims = ranks_of(child.id(), self.tested());
+            let victims = ranks_of(child.id(), self.tested_program());
             let whole = self.rng.chance(0.25) || victims.is_empty();
             let killed = Instant::now();
             let what = if whole {
@@ -172,7 +172,7 @@ impl Trial<'_> {
                 let _ = kill_process(victim, Signal::KILL);
                 format!("the end of {victim:?} of {victims:?}")
             };
-            let code = self.ended(&mut child, &args, &what)?;
+            let code = self.wait_for_end(&mut child, &args, &what)?;
             self.longest = self.longest.max(killed.elapsed());
             if code == 0 {
                 return self.check(&args).map(|()| (one, all));
@@ -213,7 +213,7 @@ impl Trial<'_> {
     /// Runs or resumes the search to its end, and checks its report and files.
     fn finish(&mut self) -> Result<()> {
         let (mut child, args) = self.start()?;
-        match self.ended(&mut child, &args, "its start")? {
+        match self.wait_for_end(&mut child, &args, "its start")? {
             0 => self.check(&args),
             code => Err(self.wrong(&args, &format!("exit code {code}"))),
         }
@@ -221,7 +221,7 @@ impl Trial<'_> {
 
     /// Returns the exit code of a run. It is an error if the run does not end soon after the event
     /// `what`.
-    fn ended(&mut self, child: &mut Child, args: &[String], what: &str) -> Result<i32> {
+    fn wait_for_end(&mut self, child: &mut Child, args: &[String], what: &str) -> Result<i32> {
         let limit = self.patience();
         let started = Instant::now();
         let mut with_ranks = started;
@@ -232,7 +232,7 @@ impl Trial<'_> {
             }
             thread::sleep(Duration::from_millis(20));
             // Open MPI's mpirun sometimes waits forever for a rank that was killed at its start.
-            if !ranks_of(child.id(), self.tested()).is_empty() {
+            if !ranks_of(child.id(), self.tested_program()).is_empty() {
                 with_ranks = Instant::now();
             } else if with_ranks.elapsed() > LAUNCHER {
                 kill_all(child, &[]);
@@ -241,7 +241,7 @@ impl Trial<'_> {
                 return Ok(exit_code(status));
             }
         }
-        let left = ranks_of(child.id(), self.tested());
+        let left = ranks_of(child.id(), self.tested_program());
         let text = format!(
             "did not end within {:.0} s of {what}; ranks left: {left:?}, {}",
             limit.as_secs_f64(),
@@ -276,7 +276,7 @@ impl Trial<'_> {
         }
     }
 
-    fn tested(&self) -> &Path {
+    fn tested_program(&self) -> &Path {
         &self.tools.tested.program
     }
 

@@ -92,7 +92,7 @@ fn database(workspace: &Workspace, source: &Source, copies: usize) -> Result<Pat
             let mut rng = rng::for_item(9, copy as u64);
             for record in &records {
                 let header = format!("copy{copy}_{}", record.header);
-                let record = Record::new(header, mutated(&record.seq, copy, &mut rng));
+                let record = Record::new(header, mutate(&record.seq, copy, &mut rng));
                 let bytes = fasta::to_bytes(std::slice::from_ref(&record));
                 out.write_all(&bytes).map_err(io_error("write", &text))?;
             }
@@ -108,7 +108,7 @@ fn database(workspace: &Workspace, source: &Source, copies: usize) -> Result<Pat
     Ok(dir)
 }
 
-fn mutated(seq: &[u8], copy: usize, rng: &mut Rng) -> Vec<u8> {
+fn mutate(seq: &[u8], copy: usize, rng: &mut Rng) -> Vec<u8> {
     let mut seq = seq.to_vec();
     if copy > 0 {
         for letter in &mut seq {
@@ -226,7 +226,9 @@ impl Bench<'_> {
         let fixed = ["-query", queries, "-db", &db, "-outfmt", "6", "-out", "load.out"];
         let args: Vec<String> = fixed.iter().chain(more).map(|word| word.to_string()).collect();
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).to_string();
-        timed(tool.command(&[args, vec!["-num_threads".into(), threads]].concat(), &self.dir))
+        measure_seconds(
+            tool.command(&[args, vec!["-num_threads".into(), threads]].concat(), &self.dir),
+        )
     }
 
     /// Returns the seconds of the preliminary search of several queries.
@@ -247,7 +249,7 @@ impl Bench<'_> {
         let mut command = Command::new(&self.tools.tested.program);
         let db = format!("db/{}", self.name);
         command.args(["doctor", "-db", &db, "-loader", method]).current_dir(&self.dir);
-        timed(command)
+        measure_seconds(command)
     }
 }
 
@@ -256,7 +258,7 @@ fn mark(ok: bool) -> &'static str {
 }
 
 /// Runs a command and returns its seconds. It is an error if the command fails.
-fn timed(mut command: Command) -> Result<f64> {
+fn measure_seconds(mut command: Command) -> Result<f64> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
     let status = command.status();
@@ -275,7 +277,7 @@ fn dd(files: &[PathBuf]) -> Result<f64> {
     for file in files {
         let mut command = Command::new("dd");
         command.arg(format!("if={}", file.display())).args(["of=/dev/null", "bs=16M"]);
-        seconds += timed(command)?;
+        seconds += measure_seconds(command)?;
     }
     Ok(seconds)
 }
@@ -289,7 +291,7 @@ fn evict(stem: &Path) -> Result<()> {
         if path.file_name().unwrap_or_default().to_string_lossy().starts_with(&name) {
             let mut command = Command::new("dd");
             command.arg(format!("if={}", path.display())).args(["iflag=nocache", "count=0"]);
-            timed(command)?;
+            measure_seconds(command)?;
         }
     }
     Ok(())

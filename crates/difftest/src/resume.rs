@@ -93,7 +93,7 @@ impl ResumeRunner<'_> {
             }
             _ => kill_all(&child, &ranks_of(child.id(), &self.tested.program)),
         }
-        let first = self.ended(&mut child)?;
+        let first = self.wait_for_end(&mut child)?;
         let interrupted = !through && first.code != 0;
         let mut fault = None;
         if interrupted
@@ -110,7 +110,7 @@ impl ResumeRunner<'_> {
             first
         } else {
             let mut child = self.start(case, number + 1)?;
-            self.ended(&mut child)?
+            self.wait_for_end(&mut child)?
         };
         let records = self.report().is_dir();
         let outcome = match records {
@@ -168,7 +168,7 @@ impl ResumeRunner<'_> {
 
     /// Waits for the end of a run. Returns its result, with the report as standard output if there
     /// is one.
-    fn ended(&self, child: &mut Child) -> Result<Outcome> {
+    fn wait_for_end(&self, child: &mut Child) -> Result<Outcome> {
         let started = Instant::now();
         let (code, timed_out) = loop {
             if let Some(status) = child.try_wait().map_err(|error| failed(&error.to_string()))? {

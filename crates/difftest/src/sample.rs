@@ -122,7 +122,7 @@ mod tests {
         cases.iter().map(|case| costs.get(case.id.as_str()).unwrap_or(&USUAL)).sum()
     }
 
-    fn covered(program: &Program, cases: &[Case]) -> BTreeSet<Pair> {
+    fn covered_pairs(program: &Program, cases: &[Case]) -> BTreeSet<Pair> {
         cases.iter().flat_map(|case| pairs_of(program, case)).collect()
     }
 
@@ -130,17 +130,17 @@ mod tests {
     fn whatever_meets_in_the_table_meets_in_the_sample() {
         for program in PROGRAMS {
             let whole = quick(program);
-            let all = covered(program, &whole);
+            let all = covered_pairs(program, &whole);
             assert!(all.len() > 1_000, "{}: {} pairs", program.name, all.len());
             for seed in 1..4 {
                 let sample = covering(program, whole.clone(), seed);
-                assert_eq!(covered(program, &sample), all, "{}, seed {seed}", program.name);
+                assert_eq!(covered_pairs(program, &sample), all, "{}, seed {seed}", program.name);
                 let costs = (cost(program, &sample), cost(program, &whole));
                 assert!(sample.len() * 5 < whole.len() * 3, "{} of {}", sample.len(), whole.len());
                 assert!(costs.0 * 5.0 < costs.1 * 3.0, "{costs:?}");
             }
         }
-        let all = covered(&BLASTP, &quick(&BLASTP));
+        let all = covered_pairs(&BLASTP, &quick(&BLASTP));
         let meets = |a: &str, b: &str| all.contains(&(a.to_owned(), b.to_owned()));
         assert!(meets("-db db/part", "-query q/few.fa") && meets("-outfmt 5", "-query q/few.fa"));
     }
@@ -151,7 +151,7 @@ mod tests {
             let whole = quick(program);
             let eighths: Vec<_> =
                 (8..16).map(|seed| eighth(program, whole.clone(), seed)).collect();
-            assert_eq!(covered(program, &eighths.concat()), covered(program, &whole));
+            assert_eq!(covered_pairs(program, &eighths.concat()), covered_pairs(program, &whole));
             for other in &eighths[1..] {
                 assert!(eighths[0].len().abs_diff(other.len()) < 2);
                 let costs = [&eighths[0], other].map(|eighth| cost(program, eighth));

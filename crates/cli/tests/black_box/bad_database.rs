@@ -30,12 +30,12 @@ fn what_is_no_database_is_not_found() {
     let sandbox = Sandbox::new();
     let said = "No alias or index file found for protein database";
     for name in ["nosuch", "q.fa", "nosuch/db", "."] {
-        sandbox.refused(&["-db", name], 2, &[said, &format!("[{name}]")]);
+        sandbox.assert_refused(&["-db", name], 2, &[said, &format!("[{name}]")]);
     }
     sandbox.write("nuc.nin", b"\0\0\0\x05\0\0\0\0");
-    sandbox.refused(&["-db", "nuc"], 2, &[said, "[nuc]"]);
+    sandbox.assert_refused(&["-db", "nuc"], 2, &[said, "[nuc]"]);
     fs::create_dir(sandbox.path("dir.pin")).expect("a directory");
-    sandbox.refused(&["-db", "dir"], 2, &[said, "[dir]"]);
+    sandbox.assert_refused(&["-db", "dir"], 2, &[said, "[dir]"]);
 }
 
 #[test]
@@ -45,14 +45,18 @@ fn other_versions_and_kinds_are_named_with_their_place() {
         let mut bytes = sound();
         set(&mut bytes.index, at, value);
         sandbox.database("bad", &bytes);
-        sandbox.refused(&["-db", "bad"], 2, &["bad.pin", place]);
+        sandbox.assert_refused(&["-db", "bad"], 2, &["bad.pin", place]);
     }
     sandbox.write("text.pin", b">q1\nMKVLAADTGHIW\n");
-    sandbox.refused(&["-db", "text"], 2, &["Not a valid version 4 or 5 database", "text.pin"]);
+    sandbox.assert_refused(
+        &["-db", "text"],
+        2,
+        &["Not a valid version 4 or 5 database", "text.pin"],
+    );
     sandbox.database("five", &volume(&FIVE, &entries(11, 3)));
-    sandbox.refused(&["-db", "five"], 255, &["mdb_env_open", "x.pdb"]);
+    sandbox.assert_refused(&["-db", "five"], 255, &["mdb_env_open", "x.pdb"]);
     sandbox.write("x.pdb", "");
-    sandbox.refused(&["-db", "db five"], 2, &["both Version 4 and Version 5"]);
+    sandbox.assert_refused(&["-db", "db five"], 2, &["both Version 4 and Version 5"]);
 }
 
 #[test]
@@ -62,14 +66,18 @@ fn every_missing_file_is_named() {
         let name = format!("gone-{extension}");
         sandbox.database(&name, &sound());
         fs::remove_file(sandbox.path(&format!("{name}.{extension}"))).expect("a file");
-        sandbox.refused(&["-db", &name], 2, &[&format!("{name}.{extension}"), "not found"]);
+        sandbox.assert_refused(&["-db", &name], 2, &[&format!("{name}.{extension}"), "not found"]);
         fs::create_dir(sandbox.path(&format!("{name}.{extension}"))).expect("a directory");
-        sandbox.refused(&["-db", &name], 2, &[&format!("{name}.{extension}"), "cannot read"]);
+        sandbox.assert_refused(
+            &["-db", &name],
+            2,
+            &[&format!("{name}.{extension}"), "cannot read"],
+        );
     }
     let secret = sandbox.path("db.psq");
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).expect("permissions");
     if !is_above_permissions(&secret) {
-        sandbox.refused(&["-db", "db"], 2, &["db.psq", "cannot read"]);
+        sandbox.assert_refused(&["-db", "db"], 2, &["db.psq", "cannot read"]);
     }
 }
 
@@ -81,17 +89,25 @@ fn every_truncation_is_named_with_its_offset() {
         let bytes = VolumeBytes { index: whole.index[..length].to_vec(), ..whole.clone() };
         sandbox.database("cut", &bytes);
         let parts = ["cut.pin", "cut short", &format!("the file has {length};"), "again"];
-        sandbox.refused(&["-db", "cut"], 2, &parts);
+        sandbox.assert_refused(&["-db", "cut"], 2, &parts);
     }
     for length in [0, 1, 2, whole.residues.len() / 2, whole.residues.len() - 1] {
         let bytes = VolumeBytes { residues: whole.residues[..length].to_vec(), ..whole.clone() };
         sandbox.database("cut", &bytes);
-        sandbox.refused(&["-db", "cut"], 2, &["cut.psq", "cut short", "the sequences at byte 1"]);
+        sandbox.assert_refused(
+            &["-db", "cut"],
+            2,
+            &["cut.psq", "cut short", "the sequences at byte 1"],
+        );
     }
     for length in [0, 1, 2, whole.headers.len() / 2, whole.headers.len() - 1] {
         let bytes = VolumeBytes { headers: whole.headers[..length].to_vec(), ..whole.clone() };
         sandbox.database("cut", &bytes);
-        sandbox.refused(&["-db", "cut"], 2, &["cut.phr", "cut short", "the headers at byte 0"]);
+        sandbox.assert_refused(
+            &["-db", "cut"],
+            2,
+            &["cut.phr", "cut short", "the headers at byte 0"],
+        );
     }
 }
 
@@ -105,25 +121,29 @@ fn false_index_values_are_named_with_their_offset() {
         let mut bytes = whole.clone();
         set(&mut bytes.index, count_at, count);
         sandbox.database("bad", &bytes);
-        sandbox.refused(&["-db", "bad"], 2, &["bad.pin", "cut short", "table of"]);
+        sandbox.assert_refused(&["-db", "bad"], 2, &["bad.pin", "cut short", "table of"]);
     }
     let mut bytes = whole.clone();
     bytes.index[count_at + 5] ^= 1;
     sandbox.database("bad", &bytes);
-    sandbox.refused(&["-db", "bad"], 2, &["bad.pin", "states", "residues", "span"]);
+    sandbox.assert_refused(&["-db", "bad"], 2, &["bad.pin", "states", "residues", "span"]);
     let title_at = 8;
     for length in [200, u32::MAX] {
         let mut bytes = whole.clone();
         set(&mut bytes.index, title_at, length);
         sandbox.database("bad", &bytes);
-        sandbox.refused(&["-db", "bad"], 2, &["bad.pin", "the title at byte 12"]);
+        sandbox.assert_refused(&["-db", "bad"], 2, &["bad.pin", "the title at byte 12"]);
     }
     for (i, offset) in [(0, 0), (2, u32::MAX), (2, 0), (3, 1)] {
         let mut bytes = whole.clone();
         let at = sequence_offset(&bytes, i);
         set(&mut bytes.index, at, offset);
         sandbox.database("bad", &bytes);
-        sandbox.refused(&["-db", "bad"], 2, &["bad.pin", &format!("byte {at}"), "sequence offset"]);
+        sandbox.assert_refused(
+            &["-db", "bad"],
+            2,
+            &["bad.pin", &format!("byte {at}"), "sequence offset"],
+        );
     }
 }
 
@@ -145,7 +165,7 @@ fn tables_of_gigabytes_without_contents_are_refused() {
         }
         sandbox.write("huge.psq", [0]);
         sandbox.write("huge.phr", [0]);
-        sandbox.refused(&["-db", "huge"], 2, &["huge.pin", "sequence offset"]);
+        sandbox.assert_refused(&["-db", "huge"], 2, &["huge.pin", "sequence offset"]);
     }
 }
 
@@ -157,13 +177,13 @@ fn bytes_that_are_no_residues_are_named_with_their_offset() {
         bytes.residues[at] = code;
         sandbox.database("bad", &bytes);
         let parts = ["bad.psq", &format!("byte {at}:"), &format!("{code} is not a residue")];
-        sandbox.refused(&["-db", "bad"], 2, &parts);
+        sandbox.assert_refused(&["-db", "bad"], 2, &parts);
     }
     let mut bytes = sound();
     let end = bytes.residues.len() - 1;
     bytes.residues[end] = 5;
     sandbox.database("bad", &bytes);
-    sandbox.refused(&["-db", "bad"], 2, &["bad.psq", "not a sentinel"]);
+    sandbox.assert_refused(&["-db", "bad"], 2, &["bad.psq", "not a sentinel"]);
 }
 
 /// Headers are read for the sequences reported only.
@@ -191,20 +211,20 @@ fn aliases_that_lead_nowhere_are_refused() {
     let sandbox = Sandbox::new();
     sandbox.database("two.00", &sound());
     sandbox.write("two.pal", "TITLE two\nDBLIST two.00 two.01\n");
-    sandbox.refused(&["-db", "two"], 2, &["two.01", "alias file", "two)"]);
+    sandbox.assert_refused(&["-db", "two"], 2, &["two.01", "alias file", "two)"]);
     sandbox.write("a.pal", "DBLIST b\n");
     sandbox.write("b.pal", "DBLIST a\n");
-    sandbox.refused(&["-db", "a"], 2, &["mutually recursive", "a.pal"]);
+    sandbox.assert_refused(&["-db", "a"], 2, &["mutually recursive", "a.pal"]);
     sandbox.write("none.pal", "TITLE none\n");
-    sandbox.refused(&["-db", "none"], 2, &["No database names", "none"]);
+    sandbox.assert_refused(&["-db", "none"], 2, &["No database names", "none"]);
     sandbox.write("junk.pal", [0xff, 0, b'\n', 7, 0x80].repeat(50));
-    sandbox.refused(&["-db", "junk"], 2, &["No database names", "junk"]);
+    sandbox.assert_refused(&["-db", "junk"], 2, &["No database names", "junk"]);
     sandbox.write("list.pal", "DBLIST db\nSEQIDLIST x.bsl\n");
-    sandbox.refused(&["-db", "list"], 2, &["Cannot memory map", "x.bsl"]);
+    sandbox.assert_refused(&["-db", "list"], 2, &["Cannot memory map", "x.bsl"]);
     sandbox.write("number.pal", "DBLIST db\nNSEQ many\n");
-    sandbox.refused(&["-db", "number"], 255, &["number.pal", "line 2", "'many'"]);
+    sandbox.assert_refused(&["-db", "number"], 255, &["number.pal", "line 2", "'many'"]);
     fs::create_dir(sandbox.path("dir.pal")).expect("a directory");
-    sandbox.refused(&["-db", "dir"], 2, &["[dir]"]);
+    sandbox.assert_refused(&["-db", "dir"], 2, &["[dir]"]);
 }
 
 #[test]
@@ -216,8 +236,8 @@ fn one_bad_volume_of_several_is_named() {
     bytes.residues[3] = 77;
     sandbox.database("two.01", &bytes);
     // The message has the OID in the whole database.
-    sandbox.refused(&["-db", "two"], 2, &["two.01.psq", "byte 3:", "sequence 5"]);
+    sandbox.assert_refused(&["-db", "two"], 2, &["two.01.psq", "byte 3:", "sequence 5"]);
     bytes.headers.truncate(4);
     sandbox.database("two.01", &bytes);
-    sandbox.refused(&["-db", "two"], 2, &["two.01.phr", "cut short"]);
+    sandbox.assert_refused(&["-db", "two"], 2, &["two.01.phr", "cut short"]);
 }

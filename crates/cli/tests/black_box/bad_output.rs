@@ -28,7 +28,7 @@ fn places_that_cannot_be_written_are_refused_before_the_search() {
     let sandbox = Sandbox::new();
     for place in [".", "nosuch/report", "q.fa/report", ""] {
         let file = if place.is_empty() { "" } else { &format!("`{place}'") };
-        sandbox.refused(&["-out", place], 1, &["\"out\"", "not accessible", file]);
+        sandbox.assert_refused(&["-out", place], 1, &["\"out\"", "not accessible", file]);
     }
 }
 
@@ -37,7 +37,7 @@ fn a_full_disk_is_named_with_file_and_byte() {
     let sandbox = Sandbox::new();
     for format in ["0", "5", "6", "7"] {
         let line = ["-outfmt", format, "-out", "/dev/full"];
-        let said = sandbox.refused(&line, 6, &["BLAST failed to write output", "/dev/full"]);
+        let said = sandbox.assert_refused(&line, 6, &["BLAST failed to write output", "/dev/full"]);
         assert!(said.contains("after 0 bytes") && said.contains("No space left"), "{said}");
         let full = File::options().write(true).open("/dev/full").expect("/dev/full");
         let output = sandbox.command(&["-outfmt", format]).stdout(full).output().expect("a run");

@@ -37,10 +37,14 @@ fn what_cannot_be_opened_is_named() {
         for name in ["nosuch.fa", "link.fa", "q.fa/x", ""] {
             let name_of_option = format!("\"{}\"", &option[1..]);
             let file = if name.is_empty() { "" } else { &format!("`{name}'") };
-            sandbox.refused(&[option, name], 1, &[&name_of_option, "not accessible", file]);
+            sandbox.assert_refused(&[option, name], 1, &[&name_of_option, "not accessible", file]);
         }
     }
-    sandbox.refused(&["-subject", "."], 3, &["Empty CBlastQueryVector", ".: ", "is a directory"]);
+    sandbox.assert_refused(
+        &["-subject", "."],
+        3,
+        &["Empty CBlastQueryVector", ".: ", "is a directory"],
+    );
 }
 
 #[test]
@@ -50,7 +54,7 @@ fn an_unreadable_query_is_named() {
     sandbox.write("secret.fa", query());
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("permissions");
     if !is_above_permissions(&path) {
-        sandbox.refused(&["-query", "secret.fa"], 1, &["`secret.fa'"]);
+        sandbox.assert_refused(&["-query", "secret.fa"], 1, &["`secret.fa'"]);
     }
 }
 
@@ -65,10 +69,10 @@ fn input_that_is_no_fasta_is_named_with_file_and_line() {
         [("junk.fa", "junk.fa, line 1"), ("late.fa", "late.fa, line 3"), ("db.psq", "db.psq, line")]
     {
         let said = "doesn't look like plausible data";
-        sandbox.refused(&["-query", name], 1, &[said, place, "FASTA"]);
-        sandbox.refused(&["-subject", name], 1, &[said, place, "FASTA"]);
+        sandbox.assert_refused(&["-query", name], 1, &[said, place, "FASTA"]);
+        sandbox.assert_refused(&["-subject", name], 1, &[said, place, "FASTA"]);
     }
-    sandbox.refused(&["-query", "nul.fa"], 1, &["nul.fa, line 1"]);
+    sandbox.assert_refused(&["-query", "nul.fa"], 1, &["nul.fa, line 1"]);
 }
 
 #[test]
@@ -78,14 +82,14 @@ fn damaged_archives_are_named_with_file_and_format() {
     sandbox.write("whole.zst", &zstd);
     assert!(sandbox.run(&["-query", "whole.zst"]).status.success());
     sandbox.write("sum.gz", &gzip);
-    sandbox.refused(&["-query", "sum.gz"], 1, &["sum.gz (gzip)", "get it again"]);
+    sandbox.assert_refused(&["-query", "sum.gz"], 1, &["sum.gz (gzip)", "get it again"]);
     for cut in [5, 12, gzip.len() / 2, gzip.len() - 9, gzip.len() - 1] {
         sandbox.write("cut.gz", &gzip[..cut]);
-        sandbox.refused(&["-query", "cut.gz"], 1, &["cut.gz (gzip)", "cut short"]);
+        sandbox.assert_refused(&["-query", "cut.gz"], 1, &["cut.gz (gzip)", "cut short"]);
     }
     for cut in [5, 11, zstd.len() / 2, zstd.len() - 1] {
         sandbox.write("cut.zst", &zstd[..cut]);
-        sandbox.refused(&["-query", "cut.zst"], 1, &["cut.zst (zstd)", "get it again"]);
+        sandbox.assert_refused(&["-query", "cut.zst"], 1, &["cut.zst (zstd)", "get it again"]);
     }
     sandbox.write("more.zst", [&zstd[..], &junk(100)].concat());
     let output = sandbox.run(&["-query", "more.zst", "-out", "report"]);
@@ -123,8 +127,8 @@ fn queries_without_residues_and_no_queries() {
     sandbox.write("zero.fa", ">zero\n");
     sandbox.write("zeros.fa", ">a\n>b\n\n>c\n;\n");
     let said = "BLAST engine error: Warning: Sequence contains no data";
-    sandbox.refused(&["-query", "zero.fa"], 3, &[said]);
-    sandbox.refused(&["-query", "zeros.fa"], 3, &[said]);
+    sandbox.assert_refused(&["-query", "zero.fa"], 3, &[said]);
+    sandbox.assert_refused(&["-query", "zeros.fa"], 3, &[said]);
     sandbox.write("empty.fa", "");
     let output = sandbox.run(&["-query", "empty.fa"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
@@ -145,7 +149,7 @@ fn queries_without_residues_and_no_queries() {
             assert_eq!((output.status.code(), message(&output)), (Some(0), String::new()));
         }
     }
-    sandbox.refused(&["-subject", "empty.fa"], 3, &["Empty CBlastQueryVector"]);
+    sandbox.assert_refused(&["-subject", "empty.fa"], 3, &["Empty CBlastQueryVector"]);
 }
 
 #[test]
@@ -161,7 +165,7 @@ fn report_and_timing_cannot_be_one_file() {
     let sandbox = Sandbox::new();
     for timing in ["report", "./report"] {
         let line = ["-out", "report", "-timing", timing];
-        sandbox.refused(&line, 1, &["-out and -timing", "report"]);
+        sandbox.assert_refused(&line, 1, &["-out and -timing", "report"]);
     }
     assert!(sandbox.run(&["-out", "/dev/null", "-timing", "/dev/null"]).status.success());
     assert!(sandbox.run(&["-out", "report", "-timing", "t.json"]).status.success());

@@ -346,7 +346,7 @@ fn everything_is_the_oracles() {
 }
 
 /// Makes the database `m`, whose sequence has two merged definition lines, without the oracle.
-fn merged(dir: &Path, program: &Path) {
+fn make_merged_database(dir: &Path, program: &Path) {
     let text = ">gi|1001|ref|NP_000001.2| one\x01gi|1002|gb|AAB00002.1| two\nMKVLAADTGHIWQERTYPASDFGHKLC\n";
     fs::write(dir.join("m.fa"), text).expect("a sequence");
     let made = words("makeblastdb;-in;m.fa;-dbtype;prot;-parse_seqids;-out;m");
@@ -357,7 +357,7 @@ fn merged(dir: &Path, program: &Path) {
 fn targets_have_their_own_tag_and_are_written_once() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
-    merged(dir.path(), program);
+    make_merged_database(dir.path(), program);
     for (line, code, lines, message) in [
         ("gb|AAB00002.1|;-target_only", 0, 2, ""),
         ("ref|AAB00002.1|;-target_only", 1, 0, "oid headers do not contain target gi/seq_id."),
@@ -379,7 +379,7 @@ fn targets_have_their_own_tag_and_are_written_once() {
 fn an_older_file_stays_if_the_database_cannot_be_opened() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
-    merged(dir.path(), program);
+    make_merged_database(dir.path(), program);
     let file = dir.path().join("r");
     for (database, code, before, after) in [
         ("nosuch", 2, None, ""),

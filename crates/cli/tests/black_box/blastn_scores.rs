@@ -31,7 +31,7 @@ const DROPS: &[&str] = &[
 ];
 
 /// Makes about `percent` of a hundred letters ambiguous.
-fn blurred(bases: &mut Bases, mut sequence: Vec<u8>, percent: u64) -> Vec<u8> {
+fn blur_letters(bases: &mut Bases, mut sequence: Vec<u8>, percent: u64) -> Vec<u8> {
     for letter in &mut sequence {
         if bases.0.u64(..100) < percent {
             *letter = b"RYKMSWN"[bases.0.usize(..7)];
@@ -48,10 +48,10 @@ fn fixture() -> Fixture {
     for number in 0..12 {
         let start = bases.0.usize(..1000);
         let query = bases.mutant(&family[start..start + 400]);
-        let query = blurred(&mut bases, query, [0, 0, 2, 20, 50, 90][number % 6]);
+        let query = blur_letters(&mut bases, query, [0, 0, 2, 20, 50, 90][number % 6]);
         queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&query));
         let far = (0..3).fold(family.clone(), |sequence, _| bases.mutant(&sequence));
-        let far = blurred(&mut bases, far, [0, 1, 10][number % 3]);
+        let far = blur_letters(&mut bases, far, [0, 1, 10][number % 3]);
         subjects += &format!(">s{number}\n{}\n", String::from_utf8_lossy(&far));
     }
     fs::write(fixture.path().join("blurred.fa"), queries).expect("queries");

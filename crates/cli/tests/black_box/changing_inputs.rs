@@ -88,7 +88,7 @@ fn stopped_amid(child: &mut Child, path: &Path, length: u64) -> bool {
 
 /// Runs a program whose file `name` grows while it is read. The program must refuse it with this
 /// exit code, and must leave no other files than before.
-fn refused(program: &str, arguments: &[&str], (name, fill): (&str, Fill), code: i32) {
+fn assert_refused(program: &str, arguments: &[&str], (name, fill): (&str, Fill), code: i32) {
     let mut too_fast = String::new();
     for megabytes in SIZES {
         let sandbox = Sandbox::new();
@@ -122,14 +122,14 @@ fn refused(program: &str, arguments: &[&str], (name, fill): (&str, Fill), code: 
 #[test]
 fn subjects() {
     let search = ["-query", "q.fa", "-subject", "s.fa", "-out", "report"];
-    refused("blastp", &search, ("s.fa", sequences), INPUT);
+    assert_refused("blastp", &search, ("s.fa", sequences), INPUT);
 }
 
 #[test]
 fn alignments_and_matrices() {
     for option in ["-in_msa", "-in_pssm"] {
         let search = [option, "begin", "-db", "db", "-out", "report"];
-        refused("psiblast", &search, ("begin", zeros), INPUT);
+        assert_refused("psiblast", &search, ("begin", zeros), INPUT);
     }
 }
 
@@ -137,25 +137,25 @@ fn alignments_and_matrices() {
 fn lists_of_sequences() {
     for option in ["-seqidlist", "-gilist", "-taxidlist", "-negative_seqidlist"] {
         let search = ["-query", "q.fa", "-db", "db", option, "list", "-out", "report"];
-        refused("blastp", &search, ("list", zeros), DATABASE);
+        assert_refused("blastp", &search, ("list", zeros), DATABASE);
     }
 }
 
 #[test]
 fn what_a_database_is_made_of() {
     let build = ["-in", "s.fa", "-dbtype", "prot", "-out", "new"];
-    refused("makeblastdb", &build, ("s.fa", sequences), INPUT);
+    assert_refused("makeblastdb", &build, ("s.fa", sequences), INPUT);
     let build = ["-in", "q.fa", "-dbtype", "prot", "-out", "new"];
     let taxids = [&build[..], &["-taxid_map", "taxids", "-parse_seqids"]].concat();
-    refused("makeblastdb", &taxids, ("taxids", zeros), INPUT);
+    assert_refused("makeblastdb", &taxids, ("taxids", zeros), INPUT);
     let masked = [&build[..], &["-mask_data", "masks", "-parse_seqids"]].concat();
-    refused("makeblastdb", &masked, ("masks", masks), INPUT);
+    assert_refused("makeblastdb", &masked, ("masks", masks), INPUT);
 }
 
 #[test]
 fn entries_that_are_asked_for() {
     for option in ["-entry_batch", "-taxidlist"] {
         let wanted = ["-db", "db", option, "list", "-out", "report"];
-        refused("blastdbcmd", &wanted, ("list", zeros), INPUT);
+        assert_refused("blastdbcmd", &wanted, ("list", zeros), INPUT);
     }
 }

@@ -232,7 +232,7 @@ fn metadata_carry_the_release_to_the_other_site() {
 }
 
 /// Makes a database of one protein with this definition line, and returns its identifier and title.
-fn stored(dir: &Path, release: &str, line: &str) -> Option<String> {
+fn store_defline(dir: &Path, release: &str, line: &str) -> Option<String> {
     let text = format!(">{line}\nMKVLAWYHSSMEDKRIPTAEGLNQWERTYPLKHG\n");
     fs::write(dir.join("odd.fa"), text).expect("a sequence");
     let make = ["makeblastdb", "-in", "odd.fa", "-dbtype", "prot", "-parse_seqids", "-out", "odd"];
@@ -253,9 +253,13 @@ fn later_releases_store_what_their_fasta_reader_reads() {
         (" a b", "lcl|a b"),
         ("a[k=v] t", "lcl|a[k=v] t"),
     ] {
-        assert_eq!(stored(dir.path(), "2.12.0", line), None, "{line}");
+        assert_eq!(store_defline(dir.path(), "2.12.0", line), None, "{line}");
         for release in ["2.16.0", "2.17.0"] {
-            assert_eq!(stored(dir.path(), release, line).as_deref(), Some(expected), "{line}");
+            assert_eq!(
+                store_defline(dir.path(), release, line).as_deref(),
+                Some(expected),
+                "{line}"
+            );
         }
     }
 }
@@ -272,7 +276,11 @@ fn ranges_of_known_sequences_are_numbered() {
         ("gb|AAA12345.1|:1-20 t", "gb|AAA12345.1|:1-20 t"),
     ] {
         for release in ["2.12.0", "2.16.0", "2.17.0"] {
-            assert_eq!(stored(dir.path(), release, line).as_deref(), Some(expected), "{line}");
+            assert_eq!(
+                store_defline(dir.path(), release, line).as_deref(),
+                Some(expected),
+                "{line}"
+            );
         }
     }
 }
@@ -299,7 +307,7 @@ fn later_releases_ignore_blanks_around_databases() {
 #[test]
 fn lookup_errors_name_a_file_only_in_2_12() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    stored(dir.path(), "2.12.0", "a t");
+    store_defline(dir.path(), "2.12.0", "a t");
     let look_up = ["blastdbcmd", "-db", "odd", "-entry", ""];
     for (release, name) in [("2.12.0", "odd.pdb\n"), ("2.16.0", "odd\n"), ("2.17.0", "odd\n")] {
         let found = message(&run(dir.path(), Some(release), &look_up));
@@ -314,7 +322,7 @@ fn lookup_errors_name_a_file_only_in_2_12() {
 #[test]
 fn long_headers_depend_on_the_release() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    stored(dir.path(), "2.12.0", "ref|WP_000002.1| TLS: a\u{1}gb|AAA10001.1| b");
+    store_defline(dir.path(), "2.12.0", "ref|WP_000002.1| TLS: a\u{1}gb|AAA10001.1| b");
     let read = [
         "blastdbcmd",
         "-db",

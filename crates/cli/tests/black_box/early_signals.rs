@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use crate::common::complaint;
 use crate::family::{family, queries};
 #[cfg(feature = "mpi")]
-use crate::patience::awaited;
+use crate::patience::wait_for_value;
 #[cfg(feature = "mpi")]
 use crate::patience::wait_until;
 use crate::volumes::{FOUR, write};
@@ -48,7 +48,7 @@ impl Inputs {
         let made = Command::new("mkfifo").arg(directory.path().join("pipe")).status();
         assert!(made.expect("mkfifo").success());
         let mut inputs = Inputs { directory, report: Vec::new() };
-        let search = inputs.prepared(program(), &["-query", "q.fa"]).output().expect("a report");
+        let search = inputs.prepare(program(), &["-query", "q.fa"]).output().expect("a report");
         assert!(search.status.success(), "{}", complaint(&search));
         inputs.report = search.stdout;
         inputs
@@ -58,7 +58,7 @@ impl Inputs {
         self.directory.path()
     }
 
-    fn prepared(&self, mut command: Command, words: &[&str]) -> Command {
+    fn prepare(&self, mut command: Command, words: &[&str]) -> Command {
         let search = ["blastp", "-db", "db", "-num_threads", "1", "-outfmt", "6"];
         command.args(search).args(words).current_dir(self.path()).env_remove("BLASTDB");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -67,7 +67,7 @@ impl Inputs {
 
     fn job(&self, command: Command, query: &[&str], ranks: &[&str]) -> Command {
         let kept = ["-checkpoint", "kept", "-resume", "-out", "report"];
-        self.prepared(command, &[query, ranks, &kept].concat())
+        self.prepare(command, &[query, ranks, &kept].concat())
     }
 
     /// Checks that a job that ended early has left no files but its checkpoint.
@@ -103,7 +103,7 @@ fn catches(process: u32, signal: Signal) -> bool {
 }
 
 /// Returns the signals that the caller of the tests does not ignore.
-fn heeded() -> Vec<Signal> {
+fn heeded_signals() -> Vec<Signal> {
     let ignored = signals(std::process::id(), "SigIgn:");
     let is_heeded = |signal: &Signal| ignored >> (signal.as_raw() - 1) & 1 == 0;
     SIGNALS.into_iter().filter(is_heeded).collect()
@@ -116,14 +116,14 @@ fn send(process: u32, signal: Signal) {
 }
 
 /// Waits for the end of a job, whose standard input is closed.
-fn ended(child: Child) -> Output {
+fn wait_for_end(child: Child) -> Output {
     child.wait_with_output().expect("an end")
 }
 
 #[test]
 fn at_random_moments() {
     let (inputs, seed) = (Inputs::new(), seed());
-    let signals = heeded();
+    let signals = heeded_signals();
     assert!(!signals.is_empty(), "whoever started this test has it ignore all signals");
     for number in sample(SHARE, 0..MOMENTS) {
         let mut random = Rng::with_seed(1 + seed * 1_000_003 + number as u64);
@@ -135,7 +135,7 @@ fn at_random_moments() {
         sleep(moment);
         let is_caught = catches(child.id(), signal);
         send(child.id(), signal);
-        let output = ended(child);
+        let output = wait_for_end(child);
         let message = complaint(&output);
         let tried = format!("moment {number}: {signal:?} after {moment:?}: {message}");
         match output.status.code() {
@@ -163,7 +163,7 @@ fn queries_that_cannot_be_read_again_are_refused_at_once() {
         let mut child = inputs.job(program(), query, &["-ranks", "2"]).spawn().expect("a start");
         // The program reads nothing, although its standard input is still open.
         let writer = child.stdin.take();
-        let output = ended(child);
+        let output = wait_for_end(child);
         drop(writer);
         let message = complaint(&output);
         assert_eq!(output.status.code(), Some(1), "{query:?}: {message}");
@@ -177,14 +177,15 @@ fn on_processes() {
     use crate::launched::launched;
     let (inputs, seed) = (Inputs::new(), seed());
     let launcher = || launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 2);
-    let signals: Vec<_> = heeded().into_iter().filter(|signal| *signal != Signal::INT).collect();
+    let signals: Vec<_> =
+        heeded_signals().into_iter().filter(|signal| *signal != Signal::INT).collect();
     for number in sample(SHARE, 0..MOMENTS / 3) {
         let mut random = Rng::with_seed(1 + seed * 1_000_003 + 500 + number as u64);
         let signal = signals[random.usize(..signals.len())];
         let moment = Duration::from_micros(random.u64(..LATEST * 1000));
         let mut child = inputs.job(launcher(), &["-query", "q.fa"], &[]).spawn().expect("a start");
         let writer = child.stdin.take();
-        let rank = awaited("a rank", || {
+        let rank = wait_for_value("a rank", || {
             let ranks = ranks(child.id());
             ranks.get(number % 2).copied().filter(|_| ranks.len() == 2)
         });
@@ -195,7 +196,7 @@ fn on_processes() {
         if launcher_hangs {
             child.kill().expect("a launcher");
         }
-        let output = ended(child);
+        let output = wait_for_end(child);
         drop(writer);
         let message = complaint(&output);
         let tried = format!("moment {number}: {signal:?} after {moment:?}: {message}");

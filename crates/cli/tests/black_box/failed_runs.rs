@@ -41,7 +41,7 @@ const FAILURES: &[(&str, OutputFileState)] = &[
     ("-query|q.fa|-db|db|-evalue|x", Nothing),
 ];
 
-fn prepared() -> Fixture {
+fn prepare_fixture() -> Fixture {
     let fixture = Fixture::new();
     fs::write(fixture.path().join("bad.fa"), "MKV\x01\x02 !!\n").expect("a file");
     fs::write(fixture.path().join("empty.fa"), ">q1\n").expect("a file");
@@ -55,7 +55,7 @@ fn line(line: &str, more: &[&str]) -> Vec<OsString> {
 
 #[test]
 fn an_empty_file_is_left_where_blast_leaves_one() {
-    let fixture = prepared();
+    let fixture = prepare_fixture();
     let report = fixture.path().join("report");
     for (given, expected) in FAILURES {
         let mut programs = vec![fixture.ours()];
@@ -76,7 +76,7 @@ fn an_empty_file_is_left_where_blast_leaves_one() {
 
 #[test]
 fn ranks_leave_the_same() {
-    let fixture = prepared();
+    let fixture = prepare_fixture();
     let report = fixture.path().join("report");
     let kept = ["-ranks", "2", "-checkpoint", "kept"];
     for (given, expected) in FAILURES.iter().filter(|(given, _)| given.contains("-db")) {
@@ -100,7 +100,7 @@ fn ranks_leave_the_same() {
 
 #[test]
 fn an_older_report_stays_as_it_was() {
-    let fixture = prepared();
+    let fixture = prepare_fixture();
     let report = fixture.path().join("report");
     fs::write(&report, "an older report\n").expect("a file");
     for (given, _) in FAILURES {

@@ -129,7 +129,7 @@ impl<'a> Job<'a> {
         let mut child = self.start(strategy);
         thread::sleep(time);
         child.kill().expect("it is a child");
-        let (status, message) = ended(child);
+        let (status, message) = wait_for_end(child);
         assert!(status.signal() == Some(9) || status.success(), "{status}: {message}");
         status.signal().is_some()
     }
@@ -144,7 +144,7 @@ impl<'a> Job<'a> {
         let mut child = self.start(strategy);
         self.await_records(&mut child, bytes);
         child.kill().expect("it is a child");
-        let (status, message) = ended(child);
+        let (status, message) = wait_for_end(child);
         assert_eq!(status.signal(), Some(9), "{status}: {message}");
         assert!(!self.out().exists(), "an unfinished report has the name of a finished one");
     }
@@ -162,7 +162,7 @@ impl<'a> Job<'a> {
     /// Runs the job to its end, and checks the report; returns the messages.
     fn finish(&self, strategy: &str, arguments: &[&str]) -> String {
         let child = self.command(strategy, arguments).spawn().expect("the program runs");
-        let (status, message) = ended(child);
+        let (status, message) = wait_for_end(child);
         assert!(status.success(), "{strategy} {arguments:?}: {status}: {message}");
         let report = fs::read(self.out()).expect("the report");
         assert!(report == self.inputs.report, "{strategy} {arguments:?}: other bytes");
@@ -172,9 +172,9 @@ impl<'a> Job<'a> {
     }
 
     /// Checks that a run ends with this exit code and a message with these words.
-    fn refused(&self, arguments: &[&str], code: i32, words: &[&str]) {
+    fn assert_refused(&self, arguments: &[&str], code: i32, words: &[&str]) {
         let child = self.command("merge", arguments).spawn().expect("the program runs");
-        let (status, message) = ended(child);
+        let (status, message) = wait_for_end(child);
         assert_eq!(status.code(), Some(code), "{arguments:?}: {message}");
         for word in words {
             assert!(message.contains(word), "{arguments:?}: no '{word}' in: {message}");
@@ -209,7 +209,7 @@ fn size(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |meta| meta.len())
 }
 
-fn ended(child: Child) -> (ExitStatus, String) {
+fn wait_for_end(child: Child) -> (ExitStatus, String) {
     let output = child.wait_with_output().expect("a child");
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!message.contains("panicked"), "{message}");
@@ -271,7 +271,7 @@ fn finished_blocks_are_not_searched_again() {
     let mut child = job.start("merge");
     job.await_records(&mut child, SOME_RECORDS);
     send(&child, Signal::TERM);
-    assert_eq!(ended(child).0.code(), Some(DRAINED));
+    assert_eq!(wait_for_end(child).0.code(), Some(DRAINED));
     let message = job.finish("merge", &["-ranks", "4"]);
     let count = message.split(": ").nth(1).and_then(|rest| rest.split(' ').next());
     let count: usize = count.and_then(|count| count.parse().ok()).expect(&message);
@@ -313,7 +313,7 @@ fn a_signal_ends_it_in_order() {
         job.await_records(&mut child, SOME_RECORDS);
         let start = Instant::now();
         send(&child, signal);
-        let (status, message) = ended(child);
+        let (status, message) = wait_for_end(child);
         assert_eq!(status.code(), Some(DRAINED), "{message}");
         assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
         assert!(message.contains("-resume") && message.contains("kept"), "{message}");
@@ -339,8 +339,8 @@ fn without_ranks_and_to_standard_output() {
 fn another_job_is_refused() {
     let job = Job::new(inputs());
     job.kill_amid("merge");
-    job.refused(&["-evalue", "1"], 1, &["another job", "-evalue"]);
-    job.refused(&["-outfmt", "6"], 1, &["another job", "-outfmt"]);
+    job.assert_refused(&["-evalue", "1"], 1, &["another job", "-evalue"]);
+    job.assert_refused(&["-outfmt", "6"], 1, &["another job", "-outfmt"]);
     let other = job.dir.path().join("other.fa");
     fs::write(&other, ">q\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n").expect("queries");
     // The program would refuse a second option with the same name, so this is a separate command.
@@ -392,10 +392,10 @@ fn a_full_disk_loses_nothing() {
     }
     let _mounted = Mounted(&small);
     let job = Job { checkpoint: small.join("kept"), ..job };
-    job.refused(&["-ranks", "4"], OUTPUT, &["No space left", "writer-", "(rank ", "resume"]);
+    job.assert_refused(&["-ranks", "4"], OUTPUT, &["No space left", "writer-", "(rank ", "resume"]);
     assert!(mount("remount,size=50m").is_ok_and(|output| output.status.success()));
     let child = job.start("merge");
-    let (status, message) = ended(child);
+    let (status, message) = wait_for_end(child);
     assert!(status.success() && message.contains("finished already"), "{message}");
     assert!(fs::read(job.out()).expect("the report") == job.inputs.report);
 }

@@ -77,7 +77,7 @@ impl Job {
     /// refuses it with `words`, and accepts the old file again.
     fn refuses_change(&self, name: &str, words: &str, change: impl FnOnce(&mut Vec<u8>)) {
         let path = self.path(name);
-        let (old, time) = (fs::read(&path).expect("a file"), modified(&path));
+        let (old, time) = (fs::read(&path).expect("a file"), modification_time(&path));
         let mut new = old.clone();
         change(&mut new);
         assert_ne!(old, new);
@@ -88,7 +88,7 @@ impl Job {
     }
 }
 
-fn modified(path: &Path) -> std::time::SystemTime {
+fn modification_time(path: &Path) -> std::time::SystemTime {
     fs::metadata(path).and_then(|data| data.modified()).expect("a time")
 }
 

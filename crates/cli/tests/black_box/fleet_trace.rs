@@ -33,15 +33,15 @@ fn fleetblast(sandbox: &Sandbox, arguments: &[&str]) -> Output {
     command.output().expect("the program runs")
 }
 
-fn succeeded(output: &Output) -> String {
+fn assert_success(output: &Output) -> String {
     assert!(output.status.success(), "{}", message(output));
     String::from_utf8(output.stdout.clone()).expect("text")
 }
 
 /// Runs a search with a trace, and returns the events of the trace.
-fn traced(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
+fn trace_search(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
     let usual = ["-trace", "t.json", "-num_threads", "1", "-out", "traced"];
-    succeeded(&sandbox.run(&[&usual, arguments].concat()));
+    assert_success(&sandbox.run(&[&usual, arguments].concat()));
     let text = fs::read(sandbox.path("t.json")).expect("a trace");
     let trace: Value = serde_json::from_slice(&text).expect("JSON");
     trace["traceEvents"].as_array().expect("events").clone()
@@ -63,7 +63,7 @@ fn tracks(events: &[Value]) -> BTreeMap<u64, String> {
 #[test]
 fn a_trace_of_one_rank_is_as_it_was() {
     let sandbox = Sandbox::new();
-    let events = traced(&sandbox, &["-ranks", "1", "-partitions", "2"]);
+    let events = trace_search(&sandbox, &["-ranks", "1", "-partitions", "2"]);
     let tracks = tracks(&events);
     let slices = events.iter().filter(|event| event["ph"] == "X" && event["cat"] != "wait");
     let line = |event: &Value| {
@@ -90,8 +90,8 @@ fn a_trace_of_one_rank_is_as_it_was() {
 #[test]
 fn a_search_without_ranks_has_a_trace_that_can_be_drawn_and_simulated() {
     let sandbox = Sandbox::new();
-    let plain = succeeded(&sandbox.run(&["-query", "q.fa"]));
-    let events = traced(&sandbox, &[]);
+    let plain = assert_success(&sandbox.run(&["-query", "q.fa"]));
+    let events = trace_search(&sandbox, &[]);
     assert_eq!(fs::read_to_string(sandbox.path("traced")).expect("a report"), plain);
     let of = |kind: &str| events.iter().filter(|event| event["cat"] == kind).count();
     assert_eq!((of("search"), of("align"), of("format"), of("write")), (1, 1, 1, 1));
@@ -101,18 +101,18 @@ fn a_search_without_ranks_has_a_trace_that_can_be_drawn_and_simulated() {
     let written = events.iter().find(|event| event["cat"] == "write").expect("a write");
     assert_eq!(written["args"]["bytes"], plain.len());
     assert!(!sandbox.names().iter().any(|name| name.ends_with(".part")), "{:?}", sandbox.names());
-    succeeded(&fleetblast(&sandbox, &["report", "t.json"]));
+    assert_success(&fleetblast(&sandbox, &["report", "t.json"]));
     let page = fs::read_to_string(sandbox.path("t.html")).expect("a page");
     assert!(page.contains("1 rank searched 1 query") && !page.contains("NaN"), "{page}");
-    let simulated = succeeded(&fleetblast(&sandbox, &["simulate", "-trace", "t.json"]));
+    let simulated = assert_success(&fleetblast(&sandbox, &["simulate", "-trace", "t.json"]));
     assert!(simulated.contains("1 partition, 1 block"), "{simulated}");
 }
 
 #[test]
 fn every_task_is_in_the_trace_once_and_the_report_is_the_same() {
     let sandbox = Sandbox::new();
-    let plain = succeeded(&sandbox.run(&[]));
-    let events = traced(&sandbox, &["-ranks", "3", "-partitions", "3"]);
+    let plain = assert_success(&sandbox.run(&[]));
+    let events = trace_search(&sandbox, &["-ranks", "3", "-partitions", "3"]);
     assert_eq!(fs::read_to_string(sandbox.path("traced")).expect("a report"), plain);
     let searches = events.iter().filter(|event| event["cat"] == "search");
     let mut tasks: Vec<u64> =
@@ -125,7 +125,16 @@ fn every_task_is_in_the_trace_once_and_the_report_is_the_same() {
 #[test]
 fn timing_has_all_ranks() {
     let sandbox = Sandbox::new();
-    succeeded(&sandbox.run(&["-ranks", "3", "-partitions", "3", "-timing", "timing", "-out", "o"]));
+    assert_success(&sandbox.run(&[
+        "-ranks",
+        "3",
+        "-partitions",
+        "3",
+        "-timing",
+        "timing",
+        "-out",
+        "o",
+    ]));
     let timing: Value =
         serde_json::from_slice(&fs::read(sandbox.path("timing")).expect("a file")).expect("JSON");
     let fleet = timing["fleet"].as_object().expect("a section");
@@ -143,8 +152,8 @@ fn timing_has_all_ranks() {
 fn a_page_has_everything_in_it() {
     let sandbox = Sandbox::new();
     // Each rank holds partitions that the other one does not, and so gets a task.
-    traced(&sandbox, &["-ranks", "2", "-partitions", "3", "-replicas", "1"]);
-    succeeded(&fleetblast(&sandbox, &["report", "t.json"]));
+    trace_search(&sandbox, &["-ranks", "2", "-partitions", "3", "-replicas", "1"]);
+    assert_success(&fleetblast(&sandbox, &["report", "t.json"]));
     let page = fs::read_to_string(sandbox.path("t.html")).expect("a page");
     for part in [
         "2 ranks searched 1 query",
@@ -163,7 +172,7 @@ fn a_page_has_everything_in_it() {
     }
     assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
     let again = fleetblast(&sandbox, &["report", "-trace", "t.json", "-out", "-"]);
-    assert_eq!(succeeded(&again), page);
+    assert_eq!(assert_success(&again), page);
 }
 
 #[test]
@@ -183,8 +192,8 @@ fn what_is_no_trace_is_refused() {
 #[test]
 fn a_trace_needs_a_file_of_its_own() {
     let sandbox = Sandbox::new();
-    sandbox.refused(&["-trace", "-"], 1, &["-trace needs a file"]);
-    sandbox.refused(&["-trace", "no/where.json"], 1, &["\"trace\". File is not accessible"]);
+    sandbox.assert_refused(&["-trace", "-"], 1, &["-trace needs a file"]);
+    sandbox.assert_refused(&["-trace", "no/where.json"], 1, &["\"trace\". File is not accessible"]);
     let both = sandbox.run(&["-trace", "x", "-out", "x"]);
     assert_eq!(both.status.code(), Some(1));
     assert!(message(&both).contains("-out and -trace both name x"), "{}", message(&both));
@@ -197,7 +206,7 @@ fn a_report_that_is_wanted_elsewhere_is_simulated_over_a_link() {
         let words = format!(
             "simulate -sites -machine modern -ranks 16 -queries 500 -site_rate {rate} -site_delay 100 -json j"
         );
-        let table = succeeded(&fleetblast(&sandbox, &words.split(' ').collect::<Vec<_>>()));
+        let table = assert_success(&fleetblast(&sandbox, &words.split(' ').collect::<Vec<_>>()));
         assert_eq!(table.lines().count(), 6, "{table}");
         serde_json::from_slice(&fs::read(sandbox.path("j")).expect("a file")).expect("JSON")
     };
@@ -215,11 +224,11 @@ fn a_report_that_is_wanted_elsewhere_is_simulated_over_a_link() {
 #[test]
 fn a_traced_search_is_simulated_with_more_ranks() {
     let sandbox = Sandbox::new();
-    traced(&sandbox, &["-ranks", "2", "-partitions", "3"]);
+    trace_search(&sandbox, &["-ranks", "2", "-partitions", "3"]);
     let simulate = |arguments: &[&str]| {
         fleetblast(&sandbox, &[&["simulate", "-trace", "t.json"], arguments].concat())
     };
-    let same = succeeded(&simulate(&[]));
+    let same = assert_success(&simulate(&[]));
     for part in
         ["2 ranks in 1 group", "3 partitions, 1 block", "of the recorded run", "busiest master"]
     {
@@ -227,8 +236,8 @@ fn a_traced_search_is_simulated_with_more_ranks() {
     }
     let many = "-ranks 8 -queries 50 -groups 2 -partitions 3 -machine modern -json j";
     let many: Vec<&str> = many.split(' ').collect();
-    let first = succeeded(&simulate(&many));
-    assert_eq!(first, succeeded(&simulate(&many)), "a simulation repeats itself");
+    let first = assert_success(&simulate(&many));
+    assert_eq!(first, assert_success(&simulate(&many)), "a simulation repeats itself");
     let figures: Value =
         serde_json::from_slice(&fs::read(sandbox.path("j")).expect("a file")).expect("JSON");
     assert_eq!(
@@ -238,14 +247,15 @@ fn a_traced_search_is_simulated_with_more_ranks() {
     let wall = figures["wall_seconds"].as_f64().expect("a number");
     // Failures end the job about three times.
     let mean = format!("{}", wall / 3.0);
-    let failing = succeeded(&simulate(&[&many[..], &["-failures", &mean]].concat()));
+    let failing = assert_success(&simulate(&[&many[..], &["-failures", &mean]].concat()));
     assert!(failing.contains("  failures"), "{failing}");
-    let assumed = succeeded(&simulate(&["-ranks", "8"]));
+    let assumed = assert_success(&simulate(&["-ranks", "8"]));
     assert!(
         assumed.contains("assumed: 1 host of 8 ranks with 1 thread each, which share"),
         "{assumed}"
     );
-    let assumed = succeeded(&simulate(&["-ranks", "8", "-ranks_per_host", "4", "-cores", "3"]));
+    let assumed =
+        assert_success(&simulate(&["-ranks", "8", "-ranks_per_host", "4", "-cores", "3"]));
     assert!(
         assumed.contains("assumed: 2 hosts of 4 ranks with 1 thread each, which share 3 cores"),
         "{assumed}"
@@ -285,14 +295,14 @@ fn extreme_options_of_simulations_are_refused() {
     for (option, value) in
         [("-cores", "2147483647"), ("-ranks_per_host", "2147483647"), ("-block_residues", "1")]
     {
-        succeeded(&fleetblast(&sandbox, &[&usual[..], &[option, value]].concat()));
+        assert_success(&fleetblast(&sandbox, &[&usual[..], &[option, value]].concat()));
     }
 }
 
 #[test]
 fn a_table_of_scaling_has_a_line_for_each_job() {
     let sandbox = Sandbox::new();
-    let table = succeeded(&fleetblast(
+    let table = assert_success(&fleetblast(
         &sandbox,
         &["simulate", "-scaling", "-ranks", "4096", "-queries", "40", "-machine", "bluegene"],
     ));

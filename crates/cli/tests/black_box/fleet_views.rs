@@ -10,7 +10,7 @@ use std::thread;
 use crate::common::compile_preload;
 use crate::family::{family, queries};
 use crate::launched::{launched, rank_of};
-use crate::patience::{awaited, wait_until};
+use crate::patience::{wait_for_value, wait_until};
 use crate::volumes::{FOUR, write};
 use fleetblast_oracle::sample;
 use tempfile::TempDir;
@@ -98,7 +98,7 @@ impl Views {
 
     /// Checks that the job ends with this code and one message with all these words, and leaves
     /// nothing.
-    fn refused(&self, rank: u32, odd: Odd, arguments: &[&str], code: i32, words: &[&str]) {
+    fn assert_refused(&self, rank: u32, odd: Odd, arguments: &[&str], code: i32, words: &[&str]) {
         let output = self.run(rank, odd, arguments);
         let message = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "rank {rank} {words:?}: {message}");
@@ -123,7 +123,7 @@ impl Views {
     }
 
     /// Checks that the job gives the report of a search without ranks.
-    fn accepted(&self, rank: u32, odd: Odd, arguments: &[&str]) {
+    fn assert_accepted(&self, rank: u32, odd: Odd, arguments: &[&str]) {
         let serial = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
         let serial = self.prepare(serial, &[]).output().expect("the program runs");
         assert!(serial.stdout.len() > 10_000, "{}", String::from_utf8_lossy(&serial.stderr));
@@ -142,10 +142,10 @@ fn the_same_database_may_be_in_several_places() {
     views.put("odd", 1, 40);
     let environment = views.environment();
     let odd = Odd { environment: &environment, ..Odd::default() };
-    views.accepted(1, odd, &[]);
-    views.accepted(0, odd, &["-loader", "broadcast"]);
+    views.assert_accepted(1, odd, &[]);
+    views.assert_accepted(0, odd, &["-loader", "broadcast"]);
     let odd = Odd { environment: "FLEETBLAST_KERNEL=portable", ..Odd::default() };
-    views.accepted(2, odd, &[]);
+    views.assert_accepted(2, odd, &[]);
 }
 
 #[test]
@@ -160,17 +160,17 @@ fn another_database_under_the_same_name_ends_the_job() {
         views.change("db.psq", [1000], [14, 15]);
         let words =
             [&names, "different databases", "odd/db.psq has other residues", "usual/db.psq"];
-        views.refused(rank, odd, &partitions, DATABASE, &words);
+        views.assert_refused(rank, odd, &partitions, DATABASE, &words);
         views.put("odd", 1, 40);
         let title = fs::read(views.path("odd/db.phr")).expect("a file");
         let at = title.windows(6).rposition(|word| word == b"family").expect("a title");
         views.change("db.phr", [at], *b"FG");
         let words = [&names, "different databases", "odd/db.phr has other definition lines"];
-        views.refused(rank, odd, &partitions, DATABASE, &words);
+        views.assert_refused(rank, odd, &partitions, DATABASE, &words);
         // Each partition is held by one rank, so that another one reads it for the comparison only.
         let alone = ["-groups", "1", "-replicas", "1", "-partitions", "3"];
-        views.refused(rank, odd, &alone, DATABASE, &words);
-        views.refused(
+        views.assert_refused(rank, odd, &alone, DATABASE, &words);
+        views.assert_refused(
             rank,
             odd,
             &[&alone[..], &["-loader", "broadcast"]].concat(),
@@ -179,12 +179,24 @@ fn another_database_under_the_same_name_ends_the_job() {
         );
         // This database has the same sizes and date.
         views.put("odd", 5, 40);
-        views.refused(rank, odd, &partitions, DATABASE, &[&names, "odd/db.psq has other residues"]);
+        views.assert_refused(
+            rank,
+            odd,
+            &partitions,
+            DATABASE,
+            &[&names, "odd/db.psq has other residues"],
+        );
         views.put("odd", 1, 39);
         let words = [&names, "odd/db", "the number of sequences in the database is '39'", "'40'"];
-        views.refused(rank, odd, &partitions, DATABASE, &words);
+        views.assert_refused(rank, odd, &partitions, DATABASE, &words);
         views.put("odd", 1, 41);
-        views.refused(rank, odd, &partitions, DATABASE, &[&names, "is '41' instead of '40'"]);
+        views.assert_refused(
+            rank,
+            odd,
+            &partitions,
+            DATABASE,
+            &[&names, "is '41' instead of '40'"],
+        );
     }
 }
 
@@ -200,7 +212,7 @@ fn lengths_that_differ_end_the_job() {
     let environment = views.environment();
     let odd = Odd { environment: &environment, ..Odd::default() };
     let words = ["rank 1 on host ", "odd/db", "rank 0 on host "];
-    views.refused(1, odd, &["-partitions", "3"], DATABASE, &words);
+    views.assert_refused(1, odd, &["-partitions", "3"], DATABASE, &words);
 }
 
 #[test]
@@ -216,11 +228,11 @@ fn other_options_or_another_environment_end_the_job() {
             ("-timing t.json", "the option -timing"),
         ] {
             let odd = Odd { options, ..Odd::default() };
-            views.refused(rank, odd, &[], INPUT, &[&names, words]);
+            views.assert_refused(rank, odd, &[], INPUT, &[&names, words]);
         }
         for (environment, words) in [("BATCH_SIZE=500", "BATCH_SIZE"), ("OLD_FSC=1", "OLD_FSC")] {
             let odd = Odd { environment, ..Odd::default() };
-            views.refused(rank, odd, &[], INPUT, &[&names, words]);
+            views.assert_refused(rank, odd, &[], INPUT, &[&names, words]);
         }
     }
 }
@@ -236,7 +248,7 @@ fn another_build_ends_the_job() {
     let odd = Odd { program: other.to_str().expect("a name"), ..Odd::default() };
     for rank in 0..RANKS {
         let words = [&*format!("rank {rank} on host "), "the build of FleetBLAST is"];
-        views.refused(rank, odd, &[], INPUT, &words);
+        views.assert_refused(rank, odd, &[], INPUT, &words);
     }
 }
 
@@ -253,7 +265,7 @@ fn a_database_that_is_replaced_while_ranks_open_it_ends_the_job() {
     let replace = || {
         wait_until("rank 1 to wait", || views.path("waiting").exists());
         for rank in ["0", "2"] {
-            let process = awaited("a rank", || rank_of(&views.path("work"), rank));
+            let process = wait_for_value("a rank", || rank_of(&views.path("work"), rank));
             let maps = format!("/proc/{process}/maps");
             let read = || fs::read_to_string(&maps).unwrap_or_default();
             wait_until("a rank to open its database", || read().contains("usual/db.phr"));
@@ -269,6 +281,6 @@ fn a_database_that_is_replaced_while_ranks_open_it_ends_the_job() {
     let words = ["usual/db.", "replaced while"];
     thread::scope(|scope| {
         scope.spawn(replace);
-        views.refused(1, odd, &["-partitions", "2"], DATABASE, &words);
+        views.assert_refused(1, odd, &["-partitions", "2"], DATABASE, &words);
     });
 }

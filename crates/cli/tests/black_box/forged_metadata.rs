@@ -9,7 +9,7 @@ use fleetblast_metadata::header::OptionValue;
 use fleetblast_metadata::records::{Record, RecordChain, RecordKind, VERSION};
 use fleetblast_metadata::{End, Header};
 
-use crate::metadata::{KINDS, must, records, run, said, search, site};
+use crate::metadata::{KINDS, must, records, run, search, site, stderr_text};
 use crate::sandbox::Sandbox;
 
 /// Exit code for metadata that cannot be read.
@@ -26,7 +26,7 @@ fn write(dir: &Path, name: &str, records: &Records) {
 }
 
 /// Returns forged records: the name of the fault, the records, and words of the message.
-fn disordered(whole: &Records) -> Vec<(&'static str, Records, &'static str)> {
+fn disorder_records(whole: &Records) -> Vec<(&'static str, Records, &'static str)> {
     let last = whole.len() - 2;
     let without = |at: usize| {
         let mut records = whole.clone();
@@ -55,9 +55,9 @@ fn disordered(whole: &Records) -> Vec<(&'static str, Records, &'static str)> {
 }
 
 fn is_refused(run: &Output, dir: &Path, what: &str, words: &str) {
-    let said = said(run);
-    assert_eq!(run.status.code(), Some(INPUT), "{what}: {said}");
-    assert!(said.contains(words) && said.contains("send it again"), "{what}: {said}");
+    let messages = stderr_text(run);
+    assert_eq!(run.status.code(), Some(INPUT), "{what}: {messages}");
+    assert!(messages.contains(words) && messages.contains("send it again"), "{what}: {messages}");
     assert!(!dir.join("r").exists(), "{what}: there is a report");
 }
 
@@ -71,7 +71,7 @@ fn blocks_that_are_missing_doubled_or_moved_are_refused() {
         write(dir, "forged", &whole);
         assert!(whole.len() >= 6, "{kind}: {} records", whole.len());
         assert!(fs::read(dir.join("forged")).unwrap() == fs::read(dir.join("m")).unwrap());
-        for (what, records, words) in disordered(&whole) {
+        for (what, records, words) in disorder_records(&whole) {
             write(dir, "forged", &records);
             let expanded = run(dir, &["expand", "forged", "-db", "db", "-out", "r"]);
             is_refused(&expanded, dir, &format!("{kind}, {what}"), words);
@@ -93,7 +93,7 @@ fn ranks_refuse_them_too() {
     let dir = dir.path();
     search(dir, "hits", &["-outfmt", "6"]);
     let whole = records(&fs::read(dir.join("m")).unwrap());
-    for (what, records, words) in disordered(&whole).into_iter().step_by(3) {
+    for (what, records, words) in disorder_records(&whole).into_iter().step_by(3) {
         write(dir, "forged", &records);
         let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
         let mut command = crate::launched::launched(program, 3);
@@ -140,7 +140,7 @@ fn files_of_an_older_format_are_refused_by_their_version() {
     let expanded = run(dir, &["expand", "old", "-db", "db", "-out", "r"]);
     assert_eq!(expanded.status.code(), Some(INPUT));
     let old = format!("has version {} of the format", VERSION - 1);
-    assert!(said(&expanded).contains(&old), "{}", said(&expanded));
+    assert!(stderr_text(&expanded).contains(&old), "{}", stderr_text(&expanded));
 }
 
 /// Returns a frame of zstd: the bytes `start`, then `count` times the byte `fill`. The frame may
@@ -165,7 +165,7 @@ fn zstd_bomb(start: &[u8], (fill, count): (u8, usize), stated: Option<u64>) -> V
 }
 
 /// Runs the program with a limit of its memory in kB, which a bomb would exceed.
-fn limited(dir: &Path, kilobytes: u32, words: &[&str]) -> Output {
+fn run_with_memory_limit(dir: &Path, kilobytes: u32, words: &[&str]) -> Output {
     let script = format!("ulimit -v {kilobytes} && exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
     command.current_dir(dir).args(["-c", &script, env!("CARGO_BIN_EXE_fleetblast")]).args(words);
@@ -184,8 +184,8 @@ fn few_bytes_do_not_fill_the_memory_of_expand() {
         let whole = records(&fs::read(dir.join("m")).unwrap());
         let wanted = must(dir, &["expand", "m", "-db", "db"]);
         write(dir, "forged", &whole);
-        let sound = limited(dir, 700_000, &words);
-        assert!(sound.status.success(), "{}", said(&sound));
+        let sound = run_with_memory_limit(dir, 700_000, &words);
+        assert!(sound.status.success(), "{}", stderr_text(&sound));
         assert!(fs::read(dir.join("r")).unwrap() == wanted);
         fs::remove_file(dir.join("r")).unwrap();
         for start in [&noise[..], b"", &[6; 20], &[0x80; 7], &[0xff, 0xff, 0xff, 0xff, 15]] {
@@ -194,28 +194,28 @@ fn few_bytes_do_not_fill_the_memory_of_expand() {
             let mut records = whole.clone();
             records[0].1 = bomb.clone();
             write(dir, "forged", &records);
-            let expanded = limited(dir, 700_000, &words);
+            let expanded = run_with_memory_limit(dir, 700_000, &words);
             is_refused(&expanded, dir, kind, "the header cannot be read");
             records = whole.clone();
             records.last_mut().unwrap().1 = bomb.clone();
             write(dir, "forged", &records);
-            let expanded = limited(dir, 700_000, &words);
+            let expanded = run_with_memory_limit(dir, 700_000, &words);
             is_refused(&expanded, dir, kind, "the end cannot be read");
         }
         for stated in [None, Some(3 << 30)] {
             let mut records = whole.clone();
             records[0].1 = zstd_bomb(b"", (0, 3 << 30), stated);
             write(dir, "forged", &records);
-            let expanded = limited(dir, 700_000, &words);
-            let words = said(&expanded);
+            let expanded = run_with_memory_limit(dir, 700_000, &words);
+            let words = stderr_text(&expanded);
             assert_eq!(expanded.status.code(), Some(INPUT), "{kind}: {words}");
             let is_refused =
                 ["the header cannot be read", "(-memory)"].map(|it| words.contains(it));
             assert!(is_refused.contains(&true), "{kind}: {words}");
         }
         let memory = run(dir, &["expand", "m", "-db", "db", "-out", "r", "-memory", "1K"]);
-        assert_eq!(memory.status.code(), Some(INPUT), "{}", said(&memory));
-        assert!(said(&memory).contains("bytes of memory at offset"), "{kind}");
+        assert_eq!(memory.status.code(), Some(INPUT), "{}", stderr_text(&memory));
+        assert!(stderr_text(&memory).contains("bytes of memory at offset"), "{kind}");
         assert!(must(dir, &["expand", "m", "-db", "db", "-memory", "100M"]) == wanted);
     }
 }
@@ -232,14 +232,15 @@ fn few_bytes_do_not_fill_the_memory_of_a_search() {
             ["blastp", "-query", "q.fa", "-subject", "bomb"],
             ["makeblastdb", "-dbtype", "prot", "-in", "bomb"],
         ] {
-            let ended = limited(&sandbox.path(""), 1_500_000, &words);
-            let said = said(&ended);
+            let ended = run_with_memory_limit(&sandbox.path(""), 1_500_000, &words);
+            let messages = stderr_text(&ended);
             assert!(!ended.status.success(), "{name}, {words:?}");
             // makeblastdb cannot guess the format of a single line.
-            let is_odd = words[0] == "makeblastdb" && said.contains("does not match input format");
+            let is_odd =
+                words[0] == "makeblastdb" && messages.contains("does not match input format");
             let is_refused =
-                said.contains("decompress the file first") || is_odd && name != "letters";
-            assert!(is_refused, "{name}, {words:?}: {said}");
+                messages.contains("decompress the file first") || is_odd && name != "letters";
+            assert!(is_refused, "{name}, {words:?}: {messages}");
         }
     }
 }
@@ -307,5 +308,5 @@ fn headers_with_what_no_search_writes_are_refused_by_the_name_of_the_file() {
     }
     // A wrong option at this site does not make the header damaged.
     let expanded = run(dir, &["expand", "m", "-db", "db", "-outfmt", "77"]);
-    assert!(!said(&expanded).contains("damaged"), "{}", said(&expanded));
+    assert!(!stderr_text(&expanded).contains("damaged"), "{}", stderr_text(&expanded));
 }

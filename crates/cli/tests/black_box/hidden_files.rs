@@ -79,7 +79,7 @@ impl Drop for Run {
     }
 }
 
-fn succeeded(output: &Output) {
+fn assert_success(output: &Output) {
     assert_eq!(output.status.code(), Some(0), "{}", message(output));
 }
 
@@ -96,7 +96,7 @@ fn planted_links_are_neither_followed_nor_removed() {
     let planted = parts(&sandbox);
     assert_eq!(planted.len(), 8);
     for more in [&[][..], &["-ranks", "2"]] {
-        succeeded(&sandbox.run(&[more, &["-out", "report"]].concat()));
+        assert_success(&sandbox.run(&[more, &["-out", "report"]].concat()));
         assert_eq!(fs::read(sandbox.path("report")).expect("a report"), expected);
         fs::remove_file(sandbox.path("report")).expect("it can be removed");
     }
@@ -115,12 +115,12 @@ fn the_next_run_removes_what_killed_runs_left_and_nothing_of_living_ones() {
         killed.kill();
         assert_eq!(parts(&sandbox).len(), 2, "{place:?}");
         let output = sandbox.run(place);
-        succeeded(&output);
+        assert_success(&output);
         assert_eq!(parts(&sandbox).len(), 1, "{place:?}: {:?}", sandbox.names());
         let mut living = living;
         drop(living.child().stdin.take());
         let lived = living.end();
-        succeeded(&lived);
+        assert_success(&lived);
         assert!(parts(&sandbox).is_empty(), "{place:?}");
         if place.contains(&"-out") {
             assert_eq!(fs::read(sandbox.path("report")).expect("a report"), expected);
@@ -153,7 +153,7 @@ fn a_report_with_several_names_keeps_them() {
         let old = fs::metadata(sandbox.path(&one)).expect("a file").ino();
         assert!(!sandbox.run(&[more, &["-out", &one, "-db", "no"]].concat()).status.success());
         assert!(fs::read(sandbox.path(&other)).expect("a file").starts_with(b"an older report"));
-        succeeded(&sandbox.run(&[more, &["-out", &one]].concat()));
+        assert_success(&sandbox.run(&[more, &["-out", &one]].concat()));
         for name in [&one, &other] {
             assert_eq!(fs::read(sandbox.path(name)).expect("a report"), expected, "{name}");
             assert_eq!(fs::metadata(sandbox.path(name)).expect("a file").ino(), old);
@@ -163,7 +163,7 @@ fn a_report_with_several_names_keeps_them() {
 }
 
 /// Starts a job of many queries with a checkpoint, and stops it while it makes its report.
-fn stopped(sandbox: &Sandbox) -> Run {
+fn start_and_stop(sandbox: &Sandbox) -> Run {
     let before = parts(sandbox);
     let mut run = Run::start(sandbox, &JOB);
     // This waits for the job's own file, after the job has removed that of an earlier run.
@@ -195,10 +195,10 @@ fn take_over(sandbox: &Sandbox) {
 fn a_run_that_was_taken_for_dead_does_not_publish_when_it_wakes_up() {
     let sandbox = Sandbox::new();
     let expected = many(&sandbox);
-    let mut first = stopped(&sandbox);
+    let mut first = start_and_stop(&sandbox);
     take_over(&sandbox);
     // Another run is under way when the first one wakes up ...
-    let mut second = stopped(&sandbox);
+    let mut second = start_and_stop(&sandbox);
     first.signal("CONT");
     let output = first.end();
     let said = message(&output);
@@ -208,13 +208,13 @@ fn a_run_that_was_taken_for_dead_does_not_publish_when_it_wakes_up() {
             || fs::read(sandbox.path("report")).expect("a file").is_empty()
     );
     second.signal("CONT");
-    succeeded(&second.end());
+    assert_success(&second.end());
     assert_eq!(fs::read(sandbox.path("report")).expect("a report"), expected);
     assert!(parts(&sandbox).is_empty() && !sandbox.path("kept").exists(), "{:?}", sandbox.names());
     // ... or has ended, and the report has been changed since.
-    let mut first = stopped(&sandbox);
+    let mut first = start_and_stop(&sandbox);
     take_over(&sandbox);
-    succeeded(&Run::start(&sandbox, &JOB).end());
+    assert_success(&Run::start(&sandbox, &JOB).end());
     assert_eq!(fs::read(sandbox.path("report")).expect("a report"), expected);
     sandbox.write("report", "edited\n");
     first.signal("CONT");
@@ -226,14 +226,14 @@ fn a_run_that_was_taken_for_dead_does_not_publish_when_it_wakes_up() {
 fn a_resumed_job_removes_the_hidden_report_of_the_killed_run_and_follows_no_link() {
     let sandbox = Sandbox::new();
     let expected = many(&sandbox);
-    stopped(&sandbox).kill();
+    start_and_stop(&sandbox).kill();
     let left = parts(&sandbox);
     let [name] = &left[..] else { panic!("{left:?}") };
     let next = name.replace("-1.part", "-2.part");
     assert_ne!(*name, next, "it has the number of the run");
     sandbox.write("victim", "precious");
     symlink("victim", sandbox.path(&next)).expect("a link");
-    succeeded(&sandbox.run(&JOB));
+    assert_success(&sandbox.run(&JOB));
     assert_eq!(fs::read(sandbox.path("report")).expect("a report"), expected);
     assert_eq!(fs::read(sandbox.path("victim")).expect("a file"), b"precious");
     assert_eq!(parts(&sandbox), [next]);
@@ -246,7 +246,7 @@ fn parts_of_a_trace_follow_no_link_and_are_made_anew() {
     symlink("victim", sandbox.path("t.json.0.part")).expect("a link");
     // This is a part of a killed run on more ranks.
     sandbox.write("t.json.2.part", "{\"half");
-    succeeded(&sandbox.run(&["-ranks", "2", "-trace", "t.json", "-out", "report"]));
+    assert_success(&sandbox.run(&["-ranks", "2", "-trace", "t.json", "-out", "report"]));
     assert_eq!(fs::read(sandbox.path("victim")).expect("a file"), b"precious");
     assert!(parts(&sandbox).is_empty(), "{:?}", sandbox.names());
     let trace = fs::read(sandbox.path("t.json")).expect("a trace");

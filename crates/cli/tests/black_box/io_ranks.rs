@@ -8,7 +8,9 @@ use std::time::Duration;
 
 #[cfg(feature = "mpi")]
 use crate::metadata_ranks::make_database;
-use crate::metadata_ranks::{BLASTN, BLASTP, KINDS, bases, fleetblast, must, proteins, said};
+use crate::metadata_ranks::{
+    BLASTN, BLASTP, KINDS, bases, fleetblast, must, proteins, stderr_text,
+};
 use crate::patience::output;
 
 /// Runs a command with a time limit.
@@ -48,7 +50,7 @@ fn any_ratio_of_ranks_makes_the_bytes_of_one_process() {
         for (kind, [ranks, io]) in kinds.chain([("hits", ratios[3]), ("auto", ratios[2])]) {
             let options = ["-out", "r", "-metadata", kind, "-ranks", ranks, "-io_ranks", io];
             let run = run(search(dir, &BLASTP, &[&options, format].concat()));
-            assert!(run.status.success(), "{options:?}: {}", said(&run));
+            assert!(run.status.success(), "{options:?}: {}", stderr_text(&run));
             assert!(report(dir).as_ref() == Some(&wanted), "{options:?} {format:?}");
         }
     }
@@ -69,7 +71,7 @@ fn where_batches_depend_on_what_is_found_the_report_is_the_same() {
         for kind in kinds.filter(|kind| !["report", "auto"].contains(kind) || format != "17") {
             let options = ["-ranks", "4", "-io_ranks", io, "-metadata", kind, "-outfmt", format];
             let run = run(searched(&options));
-            assert!(run.status.success(), "{options:?}: {}", said(&run));
+            assert!(run.status.success(), "{options:?}: {}", stderr_text(&run));
             let [made, wanted] = [&run.stdout, &wanted].map(|text| without_command(text));
             assert!(made == wanted, "{kind} in format {format}");
         }
@@ -95,7 +97,7 @@ fn messages_about_queries_come_in_their_order() {
     fs::write(dir.join("q.fa"), text).unwrap();
     let alone = run(search(dir, &BLASTP, &["-out", "r"]));
     let wanted = report(dir);
-    assert!(said(&alone).contains("odd11"), "{}", said(&alone));
+    assert!(stderr_text(&alone).contains("odd11"), "{}", stderr_text(&alone));
     // With `auto`, a block is sent as its report if the other encodings have more than this share
     // of its bytes.
     for (kind, limit) in
@@ -104,9 +106,9 @@ fn messages_about_queries_come_in_their_order() {
         let options = ["-out", "r", "-metadata", kind, "-ranks", "4", "-io_ranks", "2"];
         let limit = limit.map_or(vec![], |limit| vec!["-metadata_limit", limit]);
         let run = run(search(dir, &BLASTP, &[&options[..], &limit].concat()));
-        assert!(run.status.success(), "{}", said(&run));
+        assert!(run.status.success(), "{}", stderr_text(&run));
         assert!(report(dir) == wanted, "{kind}");
-        assert_eq!(said(&run), said(&alone), "{kind}");
+        assert_eq!(stderr_text(&run), stderr_text(&alone), "{kind}");
     }
 }
 
@@ -123,8 +125,8 @@ fn an_input_without_queries_or_with_a_broken_one_ends_as_it_does_in_one_process(
         for kind in KINDS {
             let options = ["-out", "r", "-metadata", kind, "-ranks", "3", "-io_ranks", "1"];
             let run = run(search(dir, &BLASTP, &options));
-            assert_eq!(run.status.code(), alone.status.code(), "{}", said(&run));
-            assert_eq!(said(&run), said(&alone));
+            assert_eq!(run.status.code(), alone.status.code(), "{}", stderr_text(&run));
+            assert_eq!(stderr_text(&run), stderr_text(&alone));
             if alone.status.success() {
                 assert!(report(dir) == wanted, "{kind}");
             } else {
@@ -153,14 +155,18 @@ fn what_cannot_be_is_refused_by_name() {
     for (options, what) in refused {
         let out: &[&str] = if options.contains(&"-out") { &[] } else { &["-out", "r"] };
         let run = run(search(dir, &BLASTP, &[options, out].concat()));
-        assert_eq!(run.status.code(), Some(1), "{options:?}: {}", said(&run));
-        assert!(said(&run).contains(what), "{options:?}: {}", said(&run));
+        assert_eq!(run.status.code(), Some(1), "{options:?}: {}", stderr_text(&run));
+        assert!(stderr_text(&run).contains(what), "{options:?}: {}", stderr_text(&run));
         assert!(!dir.join("r").exists(), "{options:?}");
     }
     let sites = bases(3);
     let sam = ["-outfmt", "17", "-ranks", "4", "-io_ranks", "2"];
     let run = run(search(sites.path(), &BLASTN, &sam));
-    assert!(said(&run).contains("-io_ranks above 1 and -outfmt 17"), "{}", said(&run));
+    assert!(
+        stderr_text(&run).contains("-io_ranks above 1 and -outfmt 17"),
+        "{}",
+        stderr_text(&run)
+    );
 }
 
 #[test]
@@ -170,7 +176,7 @@ fn an_output_that_is_full_is_one_error() {
     let options = ["-ranks", "4", "-io_ranks", "2", "-out", "/dev/full"];
     let run = run(search(dir, &BLASTP, &options));
     assert_eq!(run.status.code(), Some(6));
-    assert_eq!(said(&run).matches("/dev/full").count(), 1, "{}", said(&run));
+    assert_eq!(stderr_text(&run).matches("/dev/full").count(), 1, "{}", stderr_text(&run));
 }
 
 #[cfg(feature = "mpi")]
@@ -182,7 +188,7 @@ mod processes {
 
     use super::*;
     use crate::launched::{launched, rank_of};
-    use crate::patience::{awaited, wait_until};
+    use crate::patience::{wait_for_value, wait_until};
 
     /// Returns a command that runs a search on this number of processes.
     fn mpirun(dir: &Path, processes: u32, options: &[&str]) -> Command {
@@ -202,12 +208,12 @@ mod processes {
             let io = io.to_string();
             let run =
                 run(mpirun(dir, processes, &["-out", "r", "-metadata", kind, "-io_ranks", &io]));
-            assert!(run.status.success(), "{kind}: {}", said(&run));
+            assert!(run.status.success(), "{kind}: {}", stderr_text(&run));
             assert!(report(dir).as_ref() == Some(&wanted), "{kind}");
         }
         fs::write(dir.join("q.fa"), "").unwrap();
         let run = run(mpirun(dir, 3, &["-out", "r", "-io_ranks", "1"]));
-        assert!(run.status.success() && report(dir) == Some(Vec::new()), "{}", said(&run));
+        assert!(run.status.success() && report(dir) == Some(Vec::new()), "{}", stderr_text(&run));
         assert!(is_clean(dir));
     }
 
@@ -231,7 +237,7 @@ mod processes {
         let search_options = ["-out", "/nowhere/r", "-io_ranks", "1"];
         let io_options = ["-query", "none.fa", "-db", "io_site/db", "-out", "r", "-io_ranks", "1"];
         let run = run(with_other(dir, &search_options, &io_options));
-        assert!(run.status.success(), "{}", said(&run));
+        assert!(run.status.success(), "{}", stderr_text(&run));
         // The report names the database that was searched.
         assert!(report(dir) == Some(wanted));
     }
@@ -251,14 +257,18 @@ mod processes {
         for (db, what) in wrong {
             let io_options = ["-query", "q.fa", "-db", db, "-out", "r", "-io_ranks", "2"];
             let run = run(with_other(dir, &["-out", "r", "-io_ranks", "2"], &io_options));
-            assert_eq!(run.status.code(), Some(2), "{}", said(&run));
-            assert_eq!(said(&run).matches(what).count(), 1, "{}", said(&run));
-            assert!(said(&run).contains("(rank 2 on host "), "{}", said(&run));
+            assert_eq!(run.status.code(), Some(2), "{}", stderr_text(&run));
+            assert_eq!(stderr_text(&run).matches(what).count(), 1, "{}", stderr_text(&run));
+            assert!(stderr_text(&run).contains("(rank 2 on host "), "{}", stderr_text(&run));
             assert!(report(dir).is_none());
         }
         let io_options = ["-query", "q.fa", "-db", "db", "-out", "r", "-io_ranks", "2"];
         let run = run(with_other(dir, &["-out", "r", "-io_ranks", "1"], &io_options));
-        assert!(said(&run).contains("with another -io_ranks than rank 0"), "{}", said(&run));
+        assert!(
+            stderr_text(&run).contains("with another -io_ranks than rank 0"),
+            "{}",
+            stderr_text(&run)
+        );
         assert!(!run.status.success() && report(dir).is_none());
     }
 
@@ -281,9 +291,9 @@ mod processes {
             let search_options = [&files[4..], search_options].concat();
             let io_options = [&files[..], io_options].concat();
             let run = run(with_other(dir, &search_options, &io_options));
-            assert_eq!(run.status.code(), Some(1), "{}", said(&run));
+            assert_eq!(run.status.code(), Some(1), "{}", stderr_text(&run));
             let wanted = format!("{name} differs between the ranks that search");
-            assert!(said(&run).contains(&wanted), "{}", said(&run));
+            assert!(stderr_text(&run).contains(&wanted), "{}", stderr_text(&run));
             assert!(report(dir).is_none());
         }
     }
@@ -305,7 +315,7 @@ mod processes {
                 command
             });
             assert!(!run.status.success());
-            assert!(said(&run).contains(what), "{}", said(&run));
+            assert!(stderr_text(&run).contains(what), "{}", stderr_text(&run));
             assert!(report(dir).is_none());
         }
     }
@@ -330,15 +340,16 @@ mod processes {
                 .stderr(std::process::Stdio::null())
                 .spawn()
                 .unwrap();
-            let victim = awaited("a rank to die", || rank_of(dir, rank));
+            let victim = wait_for_value("a rank to die", || rank_of(dir, rank));
             sleep(Duration::from_millis(pause));
             // The rank may have ended already.
             let _ = kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL);
             let killed = Instant::now();
-            let ended = awaited("the end of the others", || match child.try_wait().unwrap() {
-                None if killed.elapsed() < LAUNCHER => None,
-                ended => Some(ended.is_some_and(|status| status.success())),
-            });
+            let ended =
+                wait_for_value("the end of the others", || match child.try_wait().unwrap() {
+                    None if killed.elapsed() < LAUNCHER => None,
+                    ended => Some(ended.is_some_and(|status| status.success())),
+                });
             // If a rank dies during the start, Open MPI's launcher may hang, and the ranks with it.
             let _ = child.kill();
             let _ = child.wait();
@@ -371,8 +382,8 @@ fn a_malformed_query_at_the_end_leaves_a_prefix_of_the_report() {
         let ranks = ["-ranks", "3", "-io_ranks", "1", "-metadata", "hits"];
         let sites = run(search(dir, &BLASTN, &[&options[..], &ranks].concat()));
         assert!(!alone.status.success(), "{end:?}");
-        assert_eq!(sites.status.code(), alone.status.code(), "{end:?}: {}", said(&sites));
-        let last = |run: &Output| said(run).lines().last().map(str::to_owned);
+        assert_eq!(sites.status.code(), alone.status.code(), "{end:?}: {}", stderr_text(&sites));
+        let last = |run: &Output| stderr_text(run).lines().last().map(str::to_owned);
         assert_eq!(last(&sites), last(&alone), "{end:?}");
         assert!(!alone.stdout.is_empty() && alone.stdout.starts_with(&sites.stdout), "{end:?}");
         assert!(format != "17" || sites.stdout.is_empty(), "{end:?}");

@@ -35,7 +35,7 @@ fn every_kind_gives_the_bytes_of_the_search() {
         let options = ["-metadata", kind, "-outfmt", format, "-timing", "t"];
         let mut search = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options);
         let run = search.output().unwrap();
-        assert!(run.status.success(), "{}", said(&run));
+        assert!(run.status.success(), "{}", stderr_text(&run));
         assert!(run.stdout.is_empty());
         receiver.must_end();
         assert!(sites.report() == Some(sites.direct(&["-outfmt", format])), "{kind}");
@@ -66,7 +66,7 @@ fn a_connection_cut_anywhere_goes_on_from_there() {
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
     let run = sites.search(&proxy.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", stderr_text(&run));
     receiver.must_end();
     assert!(sites.report() == Some(wanted));
     assert!(proxy.connections() > 8, "{}", proxy.connections());
@@ -82,7 +82,7 @@ fn ranks_send_while_they_search() {
         let options = ["-metadata", kind, "-ranks", ranks];
         let run =
             sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
-        assert!(run.status.success(), "{}", said(&run));
+        assert!(run.status.success(), "{}", stderr_text(&run));
         receiver.must_end();
         assert!(sites.report().as_ref() == Some(&wanted), "{kind}");
         let left = fs::read_dir(sites.path()).unwrap().filter_map(Result::ok);
@@ -119,7 +119,7 @@ fn processes_send_while_they_search() {
             crate::launched::launched(std::path::Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
         search.args(typed.get_args()).current_dir(sites.path()).env("BATCH_SIZE", "400");
         let run = search.stdin(std::process::Stdio::null()).output().unwrap();
-        assert!(run.status.success(), "{kind}: {}", said(&run));
+        assert!(run.status.success(), "{kind}: {}", stderr_text(&run));
         receiver.must_end();
         assert!(sites.report().as_ref() == Some(&wanted), "{kind}, {output}");
     }
@@ -133,8 +133,12 @@ fn ranks_end_at_once_when_the_other_site_fails() {
     let options = ["-ranks", "2"];
     let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
     let (code, messages) = receiver.end();
-    assert_eq!((run.status.code(), code), (Some(6), Some(2)), "{}{messages}", said(&run));
-    assert!(said(&run).contains("is not the database that was searched"), "{}", said(&run));
+    assert_eq!((run.status.code(), code), (Some(6), Some(2)), "{}{messages}", stderr_text(&run));
+    assert!(
+        stderr_text(&run).contains("is not the database that was searched"),
+        "{}",
+        stderr_text(&run)
+    );
     assert!(sites.report().is_none());
 }
 
@@ -146,8 +150,8 @@ fn another_database_another_search_and_other_queries_are_refused() {
     let receiver = sites.receive([IO_SITE, SEARCH_SITE], &["-db", "db2"]);
     let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
     let (code, messages) = receiver.end();
-    assert_eq!((run.status.code(), code), (Some(6), Some(2)), "{}{messages}", said(&run));
-    for message in [&said(&run), &messages] {
+    assert_eq!((run.status.code(), code), (Some(6), Some(2)), "{}{messages}", stderr_text(&run));
+    for message in [&stderr_text(&run), &messages] {
         assert!(message.contains("is not the database that was searched"), "{message}");
     }
     assert!(sites.report().is_none());
@@ -161,8 +165,12 @@ fn another_database_another_search_and_other_queries_are_refused() {
     assert!(!killed.success(), "it was too fast for this test");
     let other = ["-num_threads", "1", "-evalue", "1"];
     let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &other).output().unwrap();
-    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
-    assert!(said(&run).contains("holds metadata of another search"), "{}", said(&run));
+    assert_eq!(run.status.code(), Some(6), "{}", stderr_text(&run));
+    assert!(
+        stderr_text(&run).contains("holds metadata of another search"),
+        "{}",
+        stderr_text(&run)
+    );
 
     let all = fs::read_to_string(sites.path().join("q.fa")).unwrap();
     fs::write(sites.path().join("q.fa"), all.replacen('W', "Y", 1)).unwrap();
@@ -170,21 +178,21 @@ fn another_database_another_search_and_other_queries_are_refused() {
         let options = [&options[..], ranks].concat();
         let run =
             sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
-        assert_eq!(run.status.code(), Some(1), "{}", said(&run));
-        assert!(said(&run).contains("metadata of other queries"), "{}", said(&run));
+        assert_eq!(run.status.code(), Some(1), "{}", stderr_text(&run));
+        assert!(stderr_text(&run).contains("metadata of other queries"), "{}", stderr_text(&run));
     }
     // The queries cannot be read.
     fs::remove_file(sites.path().join("q.fa")).unwrap();
     fs::create_dir(sites.path().join("q.fa")).unwrap();
     let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
-    assert!(!run.status.success(), "{}", said(&run));
+    assert!(!run.status.success(), "{}", stderr_text(&run));
     fs::remove_dir(sites.path().join("q.fa")).unwrap();
     assert!(sites.report().is_none());
 
     // With the original queries, the search is resumed.
     fs::write(sites.path().join("q.fa"), all).unwrap();
     let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", stderr_text(&run));
     receiver.must_end();
     assert!(sites.report() == Some(sites.direct(&[])));
 }
@@ -209,7 +217,7 @@ fn options_that_do_not_go_together_are_refused() {
         let words = [&["blastp", "-query", "q.fa", "-db", "db"], line].concat();
         let run = fleetblast(sites.path(), &words).output().unwrap();
         assert_eq!(run.status.code(), Some(1), "{line:?}");
-        assert!(said(&run).contains(wanted), "{line:?}: {}", said(&run));
+        assert!(stderr_text(&run).contains(wanted), "{line:?}: {}", stderr_text(&run));
     }
     let link = ["-send", "localhost:1", "-key", "search_site", "-peer", peer];
     for odd in [["-filtering_db", "db"], ["-sum_stats", "true"]] {
@@ -218,9 +226,9 @@ fn options_that_do_not_go_together_are_refused() {
         let refusal = format!("does not support {}", odd[0]);
         assert_eq!(run.status.code(), Some(1), "{odd:?}");
         assert!(
-            said(&run).contains(&refusal) && said(&run).contains("with -send"),
+            stderr_text(&run).contains(&refusal) && stderr_text(&run).contains("with -send"),
             "{}",
-            said(&run)
+            stderr_text(&run)
         );
     }
     let run = fleetblast(sites.path(), &["keygen", "q.fa"]).output().unwrap();

@@ -18,7 +18,7 @@ const OUT_OF_MEMORY: &str = "BLAST ran out of memory";
 /// Exit code of a process that lacks memory, as of BLAST+.
 const MEMORY: i32 = 4;
 
-fn limited(sandbox: &Sandbox, limit: &str, arguments: &str) -> Output {
+fn run_with_memory_limit(sandbox: &Sandbox, limit: &str, arguments: &str) -> Output {
     let script = format!("{limit} && program=$1 && exec \"$program\" {arguments}");
     sandbox.shell(&script, &[]).env("RUST_BACKTRACE", "0").output().expect("a shell")
 }
@@ -36,7 +36,7 @@ fn messages(said: &str) -> usize {
 /// the system prints an error, or kills the program.
 fn loadable(sandbox: &Sandbox) -> usize {
     let loads = |kilobytes: usize| {
-        let output = limited(sandbox, &format!("ulimit -v {kilobytes}"), "-version");
+        let output = run_with_memory_limit(sandbox, &format!("ulimit -v {kilobytes}"), "-version");
         matches!(output.status.code(), Some(0 | MEMORY))
     };
     (1..).map(|step| step * STEP).find(|&kilobytes| loads(kilobytes)).expect("a limit")
@@ -49,7 +49,7 @@ fn sweep(sandbox: &Sandbox, arguments: &str, check: impl Fn(bool, &Output)) -> u
     let mut kilobytes = loadable(sandbox);
     while successes < 3 {
         assert!(kilobytes < ENOUGH, "{arguments}: no success with {kilobytes} kB");
-        let output = limited(sandbox, &format!("ulimit -v {kilobytes}"), arguments);
+        let output = run_with_memory_limit(sandbox, &format!("ulimit -v {kilobytes}"), arguments);
         let said = message(&output);
         let place = format!("{arguments} in {kilobytes} kB: {:?}: {said}", output.status);
         match output.status.code() {
@@ -101,7 +101,7 @@ fn windows_longer_than_all_sequences() {
     let sandbox = Sandbox::new();
     let output = |window: i32| {
         let line = format!("blastp -query q.fa -db db -outfmt 6 -window_size {window}");
-        let output = limited(&sandbox, "ulimit -v 2000000", &line);
+        let output = run_with_memory_limit(&sandbox, "ulimit -v 2000000", &line);
         assert!(output.status.success(), "{window}: {}", message(&output));
         output.stdout
     };
@@ -129,7 +129,7 @@ fn an_older_report_stays() {
 #[test]
 fn databases() {
     let sandbox = Sandbox::new();
-    let expected = limited(&sandbox, "true", "blastdbcmd -db db -entry all").stdout;
+    let expected = run_with_memory_limit(&sandbox, "true", "blastdbcmd -db db -entry all").stdout;
     assert!(!expected.is_empty());
     let failures = sweep(&sandbox, "blastdbcmd -db db -entry all", |succeeded, output| {
         assert!(!succeeded || output.stdout == expected);
@@ -193,7 +193,7 @@ fn few_open_files() {
         let mut failures = 0;
         for files in 5..14 {
             let line = format!("blastp -query q.fa -db db -outfmt 6 -out report {more}");
-            let output = limited(&sandbox, &format!("ulimit -n {files}"), &line);
+            let output = run_with_memory_limit(&sandbox, &format!("ulimit -n {files}"), &line);
             let said = message(&output);
             let place = format!("{line} with {files} files: {:?}: {said}", output.status);
             match output.status.code() {

@@ -80,14 +80,14 @@ fn place(program: &str) -> TempDir {
         &["blastp", "-query", "q.fa", "-db", "db", "-outfmt", "11", "-out", "archive"],
     ];
     for line in if is_dna { &lines[..1] } else { &lines } {
-        let said = said(dir.path(), line.iter().map(|word| (*word).to_owned()));
+        let said = stderr_text(dir.path(), line.iter().map(|word| (*word).to_owned()));
         assert_eq!(said, "", "{line:?}");
     }
     dir
 }
 
 /// Runs the program. Returns its standard error.
-fn said(dir: &Path, words: impl Iterator<Item = String>) -> String {
+fn stderr_text(dir: &Path, words: impl Iterator<Item = String>) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
     command.args(words).current_dir(dir).stdin(Stdio::null()).env_remove("BLASTDB");
     let output = command.output().expect("the program runs");
@@ -122,7 +122,7 @@ fn sample(option: &OptionSpec) -> Option<String> {
 
 /// Returns the values that an option's help lists, as shown and as given on a command line; a
 /// sample value if it lists none.
-fn listed(option: &OptionSpec) -> Vec<(String, Option<String>)> {
+fn listed_values(option: &OptionSpec) -> Vec<(String, Option<String>)> {
     let words = option.words().iter().copied();
     let truths = ["false", "true"].into_iter().filter(|_| option.kind == Kind::Boolean);
     let has_values = option.kind != Kind::Flag;
@@ -181,11 +181,12 @@ fn line_of(program: &Program, base: &[&str], option: &OptionSpec, value: Option<
 
 /// Tries the options and values of a program that are marked, and a share of the others. Fails for
 /// those that contradict their marks.
-fn tried(program: &Program, base: &[&str]) {
+fn try_options(program: &Program, base: &[&str]) {
     let dir = place(program.name);
     let general = ["h", "help", "version"];
     let options = program.all().filter(|option| !general.contains(&option.name));
-    let all = options.flat_map(|option| listed(&option).into_iter().map(move |it| (option, it)));
+    let all =
+        options.flat_map(|option| listed_values(&option).into_iter().map(move |it| (option, it)));
     let is_marked = |option: &OptionSpec, shown: &str| {
         option.refused.is_whole() || option.refused.values().contains(&shown)
     };
@@ -199,7 +200,7 @@ fn tried(program: &Program, base: &[&str]) {
             .into_iter()
             .flat_map(|(name, value)| [Some(format!("-{name}")), value].into_iter().flatten());
         let words: Vec<String> = [program.name.to_owned()].into_iter().chain(words).collect();
-        let said = said(dir.path(), words.iter().cloned());
+        let said = stderr_text(dir.path(), words.iter().cloned());
         let refuses = ["does not support", "does not run"].iter().any(|it| said.contains(it));
         let mut names = [option.name].into_iter().chain(option.requires.iter().copied());
         let names_it = names.any(|name| said.contains(&format!("-{name}")));
@@ -213,43 +214,43 @@ fn tried(program: &Program, base: &[&str]) {
 
 #[test]
 fn blastp_refuses_what_is_marked() {
-    tried(&BLASTP, &["query", "db", "out"]);
+    try_options(&BLASTP, &["query", "db", "out"]);
 }
 
 #[test]
 fn blastn_refuses_what_is_marked() {
-    tried(&BLASTN, &["query", "db", "out"]);
+    try_options(&BLASTN, &["query", "db", "out"]);
 }
 
 #[test]
 fn blastx_refuses_what_is_marked() {
-    tried(&BLASTX, &["query", "db", "out"]);
+    try_options(&BLASTX, &["query", "db", "out"]);
 }
 
 #[test]
 fn tblastn_refuses_what_is_marked() {
-    tried(&TBLASTN, &["query", "db", "out"]);
+    try_options(&TBLASTN, &["query", "db", "out"]);
 }
 
 #[test]
 fn tblastx_refuses_what_is_marked() {
-    tried(&TBLASTX, &["query", "db", "out"]);
+    try_options(&TBLASTX, &["query", "db", "out"]);
 }
 
 #[test]
 fn psiblast_refuses_what_is_marked() {
-    tried(&PSIBLAST, &["query", "db", "out"]);
+    try_options(&PSIBLAST, &["query", "db", "out"]);
 }
 
 #[test]
 fn database_programs_and_expand_refuse_what_is_marked() {
-    tried(&BLASTDBCMD, &["db", "entry"]);
-    tried(&BLASTDBCHECK, &["db"]);
-    tried(&MAKEBLASTDB, &["in", "dbtype", "out"]);
-    tried(&EXPAND, &["metadata", "db", "out"]);
-    tried(&BLAST_FORMATTER, &["archive", "out"]);
-    tried(&SEGMASKER, &["in", "out"]);
-    tried(&DUSTMASKER, &["in", "out"]);
+    try_options(&BLASTDBCMD, &["db", "entry"]);
+    try_options(&BLASTDBCHECK, &["db"]);
+    try_options(&MAKEBLASTDB, &["in", "dbtype", "out"]);
+    try_options(&EXPAND, &["metadata", "db", "out"]);
+    try_options(&BLAST_FORMATTER, &["archive", "out"]);
+    try_options(&SEGMASKER, &["in", "out"]);
+    try_options(&DUSTMASKER, &["in", "out"]);
     // The other commands refuse nothing by name; `receive` has the format options of `expand`.
     let tried = [
         BLASTP,

@@ -19,11 +19,11 @@ pub(crate) fn run(dir: &Path, words: &[&str]) -> Output {
 
 pub(crate) fn must(dir: &Path, words: &[&str]) -> Vec<u8> {
     let run = run(dir, words);
-    assert!(run.status.success(), "{words:?}: {}", said(&run));
+    assert!(run.status.success(), "{words:?}: {}", stderr_text(&run));
     run.stdout
 }
 
-pub(crate) fn said(run: &Output) -> String {
+pub(crate) fn stderr_text(run: &Output) -> String {
     String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn search(dir: &Path, kind: &str, options: &[&str]) {
         .args(words.iter().chain(options).chain(&more))
         .output()
         .unwrap();
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", stderr_text(&run));
     assert!(run.stdout.is_empty());
 }
 
@@ -79,7 +79,7 @@ fn direct(dir: &Path, options: &[&str]) -> Vec<u8> {
         .args(words.iter().chain(options))
         .output()
         .unwrap();
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", stderr_text(&run));
     run.stdout
 }
 
@@ -133,7 +133,8 @@ fn a_report_needs_no_database_and_a_list_crosses() {
     let refused = run(dir, &["expand", "m", "-outfmt", "6"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(
-        said(&refused).contains("m holds the report as it is, so that -outfmt cannot change it")
+        stderr_text(&refused)
+            .contains("m holds the report as it is, so that -outfmt cannot change it")
     );
 
     let parsed = ["-in", "db.fa", "-dbtype", "prot", "-out", "db", "-title", "db", "-parse_seqids"];
@@ -173,13 +174,13 @@ fn the_same_database_has_any_name_and_another_is_refused() {
         for (name, _, difference) in &others {
             let run = run(dir, &["expand", "m", "-db", name, "-out", "r"]);
             if difference.is_empty() {
-                assert!(run.status.success(), "{}", said(&run));
+                assert!(run.status.success(), "{}", stderr_text(&run));
                 assert!(fs::read(dir.join("r")).unwrap() == wanted, "{kind}");
                 fs::remove_file(dir.join("r")).unwrap();
                 continue;
             }
             assert_eq!(run.status.code(), Some(2), "{kind} {name}");
-            assert!(said(&run).contains(difference), "{kind} {name}: {}", said(&run));
+            assert!(stderr_text(&run).contains(difference), "{kind} {name}: {}", stderr_text(&run));
             assert!(!dir.join("r").exists());
         }
     }
@@ -202,7 +203,7 @@ fn damage_is_refused_and_metadata_cut_off_gives_a_partial_report() {
             bytes[at] ^= 4;
             let run = expand(&bytes);
             assert_eq!(run.status.code(), Some(1), "{kind}, byte {at}");
-            let message = said(&run);
+            let message = stderr_text(&run);
             assert!(message.starts_with("broken "), "{message}");
             assert_eq!(message.lines().count(), 1, "{message}");
             assert!(at < 12 || message.contains("at offset"), "{message}");
@@ -210,7 +211,7 @@ fn damage_is_refused_and_metadata_cut_off_gives_a_partial_report() {
         }
         let cut = expand(&bytes[..bytes.len() * 2 / 3]);
         assert_eq!(cut.status.code(), Some(1), "{kind}");
-        let message = said(&cut);
+        let message = stderr_text(&cut);
         assert!(message.contains("is cut off: nothing is whole from offset"), "{message}");
         let part = fs::read(dir.join("r")).unwrap();
         assert!(!part.is_empty() && part.len() < whole.len() && whole.starts_with(&part), "{kind}");
@@ -222,9 +223,9 @@ fn damage_is_refused_and_metadata_cut_off_gives_a_partial_report() {
             let run = run(dir, &words);
             assert_eq!(run.status.code(), Some(1), "{kind}, {names}");
             assert!(
-                said(&run).contains("there is no query q99 in broken as far as"),
+                stderr_text(&run).contains("there is no query q99 in broken as far as"),
                 "{}",
-                said(&run)
+                stderr_text(&run)
             );
             fs::remove_file(dir.join("r")).is_ok()
         };
@@ -249,11 +250,15 @@ fn some_queries_are_a_part_of_the_report() {
     }
     let none = run(dir, &["expand", "m", "-db", "db", "-query", "q99"]);
     assert_eq!(none.status.code(), Some(1));
-    assert!(said(&none).contains("there is no query q99"), "{}", said(&none));
+    assert!(stderr_text(&none).contains("there is no query q99"), "{}", stderr_text(&none));
     for empty in ["", ","] {
         let none = run(dir, &["expand", "m", "-db", "db", "-query", empty]);
         assert_eq!(none.status.code(), Some(1));
-        assert!(said(&none).contains("-query has no names of queries"), "{}", said(&none));
+        assert!(
+            stderr_text(&none).contains("-query has no names of queries"),
+            "{}",
+            stderr_text(&none)
+        );
     }
 }
 
@@ -265,9 +270,11 @@ fn what_does_not_go_together_is_refused() {
     let kept = run(dir, &["expand", "m", "-db", "db", "-outfmt", "6"]);
     assert_eq!(kept.status.code(), Some(1));
     let refusal = "the search kept 9 subjects of each query, and a report of this format with these options shows 3";
-    assert!(said(&kept).contains(refusal), "{}", said(&kept));
+    assert!(stderr_text(&kept).contains(refusal), "{}", stderr_text(&kept));
     let nowhere = run(dir, &["expand", "m"]);
-    assert!(said(&nowhere).contains("name the searched database or file with -db: it was db"));
+    assert!(
+        stderr_text(&nowhere).contains("name the searched database or file with -db: it was db")
+    );
     for odd in [["-out", "x"], ["-output", "records"]] {
         let words =
             ["blastp", "-query", "q.fa", "-db", "db", "-metadata_out", "m2", odd[0], odd[1]];
@@ -282,15 +289,15 @@ fn what_does_not_go_together_is_refused() {
         let replaced = run(dir, &words);
         assert_eq!(replaced.status.code(), Some(1));
         let both = format!("-metadata_out and {option} both name ./q.fa");
-        assert!(said(&replaced).contains(&both), "{}", said(&replaced));
+        assert!(stderr_text(&replaced).contains(&both), "{}", stderr_text(&replaced));
         assert!(fs::read(dir.join("q.fa")).unwrap() == query);
     }
     let no_metadata = run(dir, &["expand", "q.fa", "-db", "db"]);
-    assert_eq!(said(&no_metadata), "q.fa is no metadata of a search\n");
+    assert_eq!(stderr_text(&no_metadata), "q.fa is no metadata of a search\n");
     let before = fs::read(dir.join("m")).unwrap();
     let replaced = run(dir, &["expand", "m", "-db", "db", "-out", "./m"]);
     assert_eq!(replaced.status.code(), Some(1));
-    assert!(said(&replaced).contains("both name"), "{}", said(&replaced));
+    assert!(stderr_text(&replaced).contains("both name"), "{}", stderr_text(&replaced));
     assert!(fs::read(dir.join("m")).unwrap() == before);
 }
 
@@ -332,12 +339,16 @@ fn blocks_of_any_kinds_are_one_report() {
         }
     }
     let refused = run(dir, &["expand", "mixed", "-db", "db", "-outfmt", "6"]);
-    assert!(said(&refused).contains("holds parts of the report as it is"), "{}", said(&refused));
+    assert!(
+        stderr_text(&refused).contains("holds parts of the report as it is"),
+        "{}",
+        stderr_text(&refused)
+    );
     let nowhere = run(dir, &["expand", "mixed"]);
     assert!(
-        said(&nowhere).contains("name the searched database or file with -db"),
+        stderr_text(&nowhere).contains("name the searched database or file with -db"),
         "{}",
-        said(&nowhere)
+        stderr_text(&nowhere)
     );
 }
 
@@ -368,7 +379,7 @@ fn timing_has_the_chosen_encoding_and_the_reason() {
     ] {
         let words = ["blastp", "-query", "q.fa", "-db", "db", "-metadata_out", "m2"];
         let refused = run(dir, &[&words, odd].concat());
-        assert_eq!(refused.status.code(), Some(1), "{odd:?}: {}", said(&refused));
+        assert_eq!(refused.status.code(), Some(1), "{odd:?}: {}", stderr_text(&refused));
         assert!(!dir.join("m2").exists());
     }
 }

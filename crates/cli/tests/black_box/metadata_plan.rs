@@ -3,7 +3,9 @@
 
 use std::fs;
 
-use crate::metadata_ranks::{BLASTN, BLASTP, KINDS, bases, fleetblast, must, proteins, said};
+use crate::metadata_ranks::{
+    BLASTN, BLASTP, KINDS, bases, fleetblast, must, proteins, stderr_text,
+};
 
 /// Parses a number of bytes with its unit.
 fn bytes(text: &str) -> f64 {
@@ -17,7 +19,7 @@ fn bytes(text: &str) -> f64 {
 }
 
 /// Returns the bytes that a plan predicts for the encoding of this name.
-fn expected(plan: &str, name: &str) -> f64 {
+fn predicted_bytes(plan: &str, name: &str) -> f64 {
     let line = plan.lines().find(|line| line.trim_start().starts_with(name)).expect(plan);
     bytes(line[28..40].trim())
 }
@@ -37,12 +39,12 @@ fn what_is_expected_is_about_what_comes() {
         assert_eq!(before, after, "a plan writes nothing");
         let report = must(search(&[])).len() as f64;
         let near = |expected: f64, got: f64| (0.5..2.0).contains(&(expected / got));
-        assert!(near(expected(&plan, "directly"), report), "{report}: {plan}");
+        assert!(near(predicted_bytes(&plan, "directly"), report), "{report}: {plan}");
         for kind in KINDS {
             must(search(&["-metadata_out", "m", "-metadata", kind]));
             let got = fs::read(dir.join("m")).unwrap().len() as f64;
             fs::remove_file(dir.join("m")).unwrap();
-            assert!(near(expected(&plan, kind), got), "{kind}, {got}: {plan}");
+            assert!(near(predicted_bytes(&plan, kind), got), "{kind}, {got}: {plan}");
         }
     }
 }
@@ -67,7 +69,7 @@ fn every_way_to_another_site_has_a_plan() {
     for way in ways {
         let run = fleetblast(dir, &[&BLASTP, &["-plan"][..], way].concat()).output().unwrap();
         let plan = String::from_utf8_lossy(&run.stdout);
-        assert!(run.status.success(), "{}", said(&run));
+        assert!(run.status.success(), "{}", stderr_text(&run));
         assert!(is_by_ten(&plan), "{plan}");
         let how =
             if way[0] == "-metadata_out" { "one after the other" } else { "at the same time" };

@@ -23,7 +23,7 @@ pub(crate) fn fleetblast(dir: &Path, words: &[&str]) -> Command {
     command
 }
 
-pub(crate) fn said(run: &Output) -> String {
+pub(crate) fn stderr_text(run: &Output) -> String {
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(!said.contains("panicked"), "{said}");
     said
@@ -31,7 +31,7 @@ pub(crate) fn said(run: &Output) -> String {
 
 pub(crate) fn must(mut command: Command) -> Vec<u8> {
     let run = command.output().unwrap();
-    assert!(run.status.success(), "{command:?}: {}", said(&run));
+    assert!(run.status.success(), "{command:?}: {}", stderr_text(&run));
     run.stdout
 }
 
@@ -205,13 +205,13 @@ fn whatever_ranks_choose_the_report_is_the_same() {
             searched(&[&base[..], &["-timing", "t"], shape].concat());
             let made = must(fleetblast(dir, &["expand", "m", "-db", "db"]));
             assert!(made == wanted, "{} in format {format}, {limit}, {shape:?}", words[0]);
-            assert!(chosen(dir) > 0, "{shape:?}");
+            assert!(count_blocks(dir) > 0, "{shape:?}");
         }
     }
 }
 
 /// Returns the number of blocks in the file of `-timing`. Checks that each block has an encoding.
-fn chosen(dir: &Path) -> u64 {
+fn count_blocks(dir: &Path) -> u64 {
     let timing = fs::read(dir.join("t")).unwrap();
     let timing: serde_json::Value = serde_json::from_slice(&timing).unwrap();
     let blocks = |what: &str| -> u64 {
@@ -241,7 +241,7 @@ fn metadata_go_through_pipes() {
     // An encrypted file is refused as no metadata.
     fs::write(dir.join("m"), b"age-encryption.org/v1\n-> X25519 ...\n").unwrap();
     let run = fleetblast(dir, &["expand", "m", "-db", "db"]).output().unwrap();
-    assert!(said(&run).contains("m is no metadata of a search"), "{}", said(&run));
+    assert!(stderr_text(&run).contains("m is no metadata of a search"), "{}", stderr_text(&run));
 }
 
 /// Returns the number of bytes of the records in a checkpoint.
@@ -292,8 +292,8 @@ fn a_killed_job_goes_on_to_the_same_bytes() {
             let base = ["-metadata_out", "m", "-metadata", other];
             let options = [&base[..], &["-checkpoint", "kept", "-resume"]].concat();
             let run = search(dir, &options).output().unwrap();
-            assert_eq!(run.status.code(), Some(1), "{}", said(&run));
-            assert!(said(&run).contains("-metadata"), "{}", said(&run));
+            assert_eq!(run.status.code(), Some(1), "{}", stderr_text(&run));
+            assert!(stderr_text(&run).contains("-metadata"), "{}", stderr_text(&run));
             must(search(
                 dir,
                 &[&base[..2], &["-metadata", kind, "-checkpoint", "kept", "-resume"]].concat(),
@@ -317,7 +317,7 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     for (options, what) in refused {
         let run = search(dir, &[&base[..], options].concat()).output().unwrap();
         assert_eq!(run.status.code(), Some(1), "{options:?}");
-        assert!(said(&run).contains(what), "{options:?}: {}", said(&run));
+        assert!(stderr_text(&run).contains(what), "{options:?}: {}", stderr_text(&run));
         assert!(!dir.join("m").exists());
     }
     let sites = bases(3);
@@ -325,7 +325,7 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     let words = [&BLASTN[..], &base, &sam].concat();
     let run = fleetblast(sites.path(), &words).output().unwrap();
     let what = "with -metadata_out, -metadata report and -outfmt 17 on ranks yet";
-    assert!(said(&run).contains(what), "{}", said(&run));
+    assert!(stderr_text(&run).contains(what), "{}", stderr_text(&run));
     let mut text = fs::read_to_string(dir.join("q.fa")).unwrap();
     text += ">nothing\n";
     fs::write(dir.join("q.fa"), text).unwrap();

@@ -106,7 +106,7 @@ fn shares(shown: &str) -> Vec<u32> {
 }
 
 /// Checks the progress of a search whose queries were counted; returns the different shares.
-fn checked(shown: &str) -> Vec<u32> {
+fn check_progress(shown: &str) -> Vec<u32> {
     let mut shares = shares(shown);
     assert!(shares.is_sorted(), "a step back: {shown:?}");
     shares.dedup();
@@ -134,7 +134,7 @@ fn the_share_moves_within_a_block_and_ends_with_all() {
         }
         let directory = if more > 1 { larger.path() } else { PLACE.path() };
         seen = on_terminal_in(directory, &search).0;
-        let shares = checked(&seen);
+        let shares = check_progress(&seen);
         let is_seen_amid = shares.iter().any(|share| (200..800).contains(share));
         // The time left is shown when the search has taken some time.
         if shares.len() >= MANY_SHARES && is_seen_amid && seen.contains(" left") {
@@ -148,7 +148,7 @@ fn the_share_moves_within_a_block_and_ends_with_all() {
 fn ranks_send_the_progress_of_their_tasks() {
     for layout in ["-ranks 2 -partitions 12", "-ranks 4 -groups 2 -partitions 12"] {
         let (shown, _) = on_terminal(&format!("{SEARCH} -query q.fa -out ranks.txt {layout}"));
-        let shares = checked(&shown);
+        let shares = check_progress(&shown);
         let moving = shares.iter().filter(|&&share| share > 0).count();
         // With two groups, the only block may be with the remote group, which sends its progress
         // once a second.
@@ -211,7 +211,7 @@ fn a_pagers_screen_is_left_alone() {
     let (shown, _) = on_terminal(&format!("{SEARCH} -query one.fa | cat >/dev/null"));
     assert_eq!(shown, "");
     let (shown, _) = on_terminal(&format!("{SEARCH} -query q.fa -progress yes | cat >/dev/null"));
-    checked(&shown);
+    check_progress(&shown);
 }
 
 #[test]

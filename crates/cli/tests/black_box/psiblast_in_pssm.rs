@@ -64,7 +64,7 @@ fn with_matrices() -> Option<Fixture> {
 }
 
 /// Encodes a value with its tag. A composite value has an explicit end, as NCBI's toolkit wants it.
-fn tagged(tag: u8, contents: &[u8]) -> Vec<u8> {
+fn encode_tagged(tag: u8, contents: &[u8]) -> Vec<u8> {
     if tag & 0x20 != 0 {
         return [&[tag, 0x80], contents, &[0, 0]].concat();
     }
@@ -76,31 +76,36 @@ fn tagged(tag: u8, contents: &[u8]) -> Vec<u8> {
 
 /// Encodes a sequence of fields with their numbers.
 fn fields(fields: &[(u8, Vec<u8>)]) -> Vec<u8> {
-    let fields = fields.iter().map(|(number, value)| tagged(0xa0 | number, value));
-    tagged(0x30, &fields.collect::<Vec<_>>().concat())
+    let fields = fields.iter().map(|(number, value)| encode_tagged(0xa0 | number, value));
+    encode_tagged(0x30, &fields.collect::<Vec<_>>().concat())
 }
 
 fn integer(number: i32) -> Vec<u8> {
-    tagged(2, &number.to_be_bytes())
+    encode_tagged(2, &number.to_be_bytes())
 }
 
 fn real(number: f64) -> Vec<u8> {
-    tagged(9, format!("\0{number:e}").as_bytes())
+    encode_tagged(9, format!("\0{number:e}").as_bytes())
 }
 
 /// Encodes a PSSM in binary ASN.1.
 fn binary(read: &ParsedCheckpoint) -> Vec<u8> {
-    let text = |text: &[u8]| tagged(0x1a, text);
-    let list = |values: Vec<Vec<u8>>| tagged(0x30, &values.concat());
+    let text = |text: &[u8]| encode_tagged(0x1a, text);
+    let list = |values: Vec<Vec<u8>>| encode_tagged(0x30, &values.concat());
     let (scores, [lambda, k, h]) = read.scores.clone().expect("scores");
     let [ungapped_lambda, ungapped_k, ungapped_h] = read.ungapped_parameters.expect("statistics");
-    let name = tagged(0xa0, &tagged(0xa1, &text(&read.id.text())));
-    let title = tagged(0xa4, &text(read.title.as_deref().expect("a title")));
-    let letters = tagged(0xa9, &tagged(4, &read.query));
+    let name = encode_tagged(0xa0, &encode_tagged(0xa1, &text(&read.id.text())));
+    let title = encode_tagged(0xa4, &text(read.title.as_deref().expect("a title")));
+    let letters = encode_tagged(0xa9, &encode_tagged(4, &read.query));
     let length = integer(read.query.len() as i32);
-    let instance =
-        fields(&[(0, tagged(10, &[2])), (1, tagged(10, &[3])), (2, length.clone()), (6, letters)]);
-    let sequence = fields(&[(0, tagged(0x31, &name)), (1, tagged(0x31, &title)), (2, instance)]);
+    let instance = fields(&[
+        (0, encode_tagged(10, &[2])),
+        (1, encode_tagged(10, &[3])),
+        (2, length.clone()),
+        (6, letters),
+    ]);
+    let sequence =
+        fields(&[(0, encode_tagged(0x31, &name)), (1, encode_tagged(0x31, &title)), (2, instance)]);
     let frequencies = read.frequencies.clone().expect("frequencies").concat();
     let last = fields(&[
         (0, list(scores.concat().into_iter().map(integer).collect())),
@@ -112,11 +117,11 @@ fn binary(read: &ParsedCheckpoint) -> Vec<u8> {
         (7, real(ungapped_h)),
     ]);
     let pssm = fields(&[
-        (0, tagged(1, &[0xff])),
+        (0, encode_tagged(1, &[0xff])),
         (2, integer(28)),
         (3, length),
-        (5, tagged(1, &[0])),
-        (6, tagged(0xa0, &sequence)),
+        (5, encode_tagged(1, &[0])),
+        (6, encode_tagged(0xa0, &sequence)),
         (7, fields(&[(2, list(frequencies.into_iter().map(real).collect()))])),
         (8, last),
     ]);

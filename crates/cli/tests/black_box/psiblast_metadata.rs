@@ -61,12 +61,12 @@ fn through_hits(place: &Place, searched: RunResults, options: &str) -> RunResult
     assert!(searched.code == Some(0) && searched.report.is_empty(), "{}", searched.messages);
     let expanded = place.run_command(fleetblast(place, &format!("expand m -db db {options}")));
     assert_eq!(expanded.code, Some(0), "{}", expanded.messages);
-    let messages = sorted(&(searched.messages + &expanded.messages));
+    let messages = sort_lines(&(searched.messages + &expanded.messages));
     RunResults { report: expanded.report, messages, ..searched }
 }
 
 /// Sorts the lines of messages, which come from two sites.
-fn sorted(messages: &str) -> String {
+fn sort_lines(messages: &str) -> String {
     let mut lines: Vec<&str> = messages.split_inclusive('\n').collect();
     lines.sort_unstable();
     lines.concat()
@@ -81,7 +81,7 @@ fn alignments_of_all_rounds_make_the_report() {
         let search = format!("-query q.fa -db db {search} -block_residues 400");
         let mut expected = place.run(&search);
         assert!(expected.code == Some(0) && expected.report.len() > 5_000, "{search}");
-        expected.messages = sorted(&expected.messages);
+        expected.messages = sort_lines(&expected.messages);
         let arguments = format!("{search} -metadata_out m");
         through_hits(&place, place.run(&arguments), "").assert_is(&expected, &search);
         let wanted = records(&fs::read(place.path("m")).expect("metadata"));
@@ -93,7 +93,7 @@ fn alignments_of_all_rounds_make_the_report() {
         assert!(read[1..] == wanted[1..], "{search} {shape}");
         let made = format!("{search} -ranks 4 -io_ranks 2");
         let mut made = place.run(&made);
-        made.messages = sorted(&made.messages);
+        made.messages = sort_lines(&made.messages);
         made.assert_is(&expected, "I/O ranks");
     }
 }
@@ -197,7 +197,7 @@ fn ranks_of_another_site_write_it() {
         let search = format!("-query q.fa -db db {}", SEARCHES[0]);
         let expected = place.run(&search);
         let made = format!("{search} -block_residues 400 -metadata report -io_ranks 1");
-        let command = place.prepared(crate::launched::launched(program, 3), &made);
+        let command = place.prepare(crate::launched::launched(program, 3), &made);
         place.run_command(command).assert_is(&expected, "processes");
     }
 }

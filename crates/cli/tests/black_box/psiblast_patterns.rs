@@ -85,7 +85,7 @@ const SHAPES: &[&str] = &[
 const QUERIES: usize = 6;
 
 /// Makes a directory with patterns and queries. The fifth query of `missing.fa` lacks the pattern.
-fn shared() -> Place {
+fn make_place() -> Place {
     let place = Place::new();
     place.write("often", "PA   [LIVMA]-x-[LIVMAST]\n");
     let mut all = queries(6, QUERIES);
@@ -97,7 +97,7 @@ fn shared() -> Place {
 
 #[test]
 fn ranks_find_by_a_pattern_what_one_process_finds() {
-    let place = shared();
+    let place = make_place();
     for (number, search) in SHARED.iter().enumerate() {
         let query = ["q.fa", "missing.fa"][usize::from(number % 3 == 2)];
         let search = format!("-query {query} -db db -phi_pattern often {search}");
@@ -112,7 +112,7 @@ fn ranks_find_by_a_pattern_what_one_process_finds() {
 /// A search that is resumed with another pattern in the file would mix the results of both.
 #[test]
 fn a_search_does_not_go_on_with_another_pattern() {
-    let place = shared();
+    let place = make_place();
     let search = "-query missing.fa -db db -phi_pattern often -outfmt 6 -ranks 2 -block_residues 1 -out r -checkpoint c";
     // The search ends at the query that lacks the pattern, and keeps the report before it.
     assert_eq!(place.run(search).code, Some(3));
@@ -126,7 +126,7 @@ fn a_search_does_not_go_on_with_another_pattern() {
 
 #[test]
 fn records_of_searches_by_a_pattern_are_its_report() {
-    let place = shared();
+    let place = make_place();
     let search = "-query q.fa -db db -phi_pattern often -num_iterations 2 -outfmt 0";
     let expected = place.run(search);
     let made = place.run(&format!("{search} -ranks 3 -block_residues 500 -output records -out r"));
@@ -140,13 +140,13 @@ fn records_of_searches_by_a_pattern_are_its_report() {
 #[test]
 fn processes_count_a_pattern_together() {
     use crate::launched::launched;
-    let place = shared();
+    let place = make_place();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_fleetblast"));
     for (search, processes) in SHARED.iter().zip([2, 3, 5]) {
         let search = format!("-query q.fa -db db -phi_pattern often {search}");
         let expected = place.run(&search);
         let shared = format!("{search} -block_residues 700");
-        let command = place.prepared(launched(program, processes), &shared);
+        let command = place.prepare(launched(program, processes), &shared);
         place.run_command(command).assert_is(&expected, &format!("{processes}: {search}"));
     }
 }

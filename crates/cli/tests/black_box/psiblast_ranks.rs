@@ -96,14 +96,14 @@ impl Place {
         self.write(name, &all.concat());
     }
 
-    pub(crate) fn prepared(&self, mut command: Command, arguments: &str) -> Command {
+    pub(crate) fn prepare(&self, mut command: Command, arguments: &str) -> Command {
         command.args(["psiblast", "-num_threads", "1"]).args(arguments.split_whitespace());
         command.current_dir(self.0.path()).env_remove("BLASTDB").stdin(Stdio::null());
         command
     }
 
     pub(crate) fn command(&self, arguments: &str) -> Command {
-        self.prepared(Command::new(env!("CARGO_BIN_EXE_fleetblast")), arguments)
+        self.prepare(Command::new(env!("CARGO_BIN_EXE_fleetblast")), arguments)
     }
 
     pub(crate) fn run_command(&self, mut command: Command) -> RunResults {
@@ -338,7 +338,7 @@ fn processes_leave_what_one_process_leaves() {
         let expected = place.run(&search);
         for shape in ["-block_residues 1", "-block_residues 700 -groups 2 -output collective"] {
             let command =
-                place.prepared(launched(program, *processes), &format!("{search} {shape}"));
+                place.prepare(launched(program, *processes), &format!("{search} {shape}"));
             place
                 .run_command(command)
                 .assert_is(&expected, &format!("{processes}: {search} {shape}"));
@@ -346,7 +346,7 @@ fn processes_leave_what_one_process_leaves() {
     }
     let begun = place.run("-query q.fa -db db -num_iterations 2 -out_pssm kept/p");
     fs::write(place.path("p"), &begun.files[0].1).expect("a file");
-    let command = place.prepared(launched(program, 2), "-in_pssm - -db db");
+    let command = place.prepare(launched(program, 2), "-in_pssm - -db db");
     let refused = place.run_command(command);
     assert!(refused.messages.contains("from standard input"), "{}", refused.messages);
 }

@@ -33,7 +33,7 @@ fn inputs() -> &'static Inputs {
         fs::write(dir.path().join("q.fa"), queries(6, QUERIES).concat()).expect("queries");
         let mut inputs = Inputs { dir, report: Vec::new() };
         let output = inputs.search(&["-outfmt", "7"]).output().expect("the program runs");
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", stderr_text(&output));
         inputs.report = output.stdout;
         inputs
     })
@@ -67,18 +67,18 @@ fn cat(records: &Path, arguments: &[&str]) -> Output {
     command.arg("cat").arg(records).args(arguments).output().expect("the program runs")
 }
 
-fn said(output: &Output) -> String {
+fn stderr_text(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!text.contains("panicked"), "{text}");
     text
 }
 
 /// Writes a complete report to a separate directory.
-fn made(arguments: &[&str]) -> (TempDir, PathBuf) {
+fn write_report(arguments: &[&str]) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let out = dir.path().join("report");
     let output = inputs().records(&out, arguments).output().expect("the program runs");
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", stderr_text(&output));
     (dir, out)
 }
 
@@ -120,9 +120,9 @@ fn part(query: &str) -> Vec<u8> {
 #[test]
 fn the_records_are_the_report() {
     for (arguments, extension) in [(&[][..], "zst"), (&["-compression", "gzip"], "gz")] {
-        let (_dir, records) = made(arguments);
+        let (_dir, records) = write_report(arguments);
         let output = cat(&records, &[]);
-        assert_eq!((said(&output), output.status.code()), (String::new(), Some(0)));
+        assert_eq!((stderr_text(&output), output.status.code()), (String::new(), Some(0)));
         assert!(output.stdout == inputs().report, "{arguments:?}");
         // Every rank has its own files, each with an index.
         let all = files(&records, extension);
@@ -135,7 +135,7 @@ fn the_records_are_the_report() {
         let mut shown = 0;
         for file in &all {
             let Ok(output) = Command::new(tool).arg("-dc").arg(file).output() else { continue };
-            assert!(output.status.success(), "{tool}: {}", said(&output));
+            assert!(output.status.success(), "{tool}: {}", stderr_text(&output));
             shown += output.stdout.len();
         }
         assert!(shown == 0 || shown > inputs().report.len(), "{shown}");
@@ -144,15 +144,15 @@ fn the_records_are_the_report() {
 
 #[test]
 fn a_query_is_read_alone() {
-    let (_dir, records) = made(&[]);
+    let (_dir, records) = write_report(&[]);
     for query in ["q0", "q7", "q333", "q599"] {
         let output = cat(&records, &["-query", query]);
-        assert_eq!((said(&output), output.status.code()), (String::new(), Some(0)));
+        assert_eq!((stderr_text(&output), output.status.code()), (String::new(), Some(0)));
         assert_eq!(String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&part(query)));
     }
     let output = cat(&records, &["-query", "q600"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("no query 'q600' is there"), "{}", said(&output));
+    assert!(stderr_text(&output).contains("no query 'q600' is there"), "{}", stderr_text(&output));
     // The output is the same without the indexes, and without most records of other queries.
     for index in files(&records, "index") {
         fs::remove_file(index).expect("it is there");
@@ -162,7 +162,7 @@ fn a_query_is_read_alone() {
 
 #[test]
 fn damage_is_named_by_file_and_offset_and_loses_only_its_record() {
-    let (_dir, records) = made(&[]);
+    let (_dir, records) = write_report(&[]);
     let file = files(&records, "zst")
         .into_iter()
         .max_by_key(|file| fs::metadata(file).map_or(0, |meta| meta.len()));
@@ -174,17 +174,17 @@ fn damage_is_named_by_file_and_offset_and_loses_only_its_record() {
     fs::write(&file, &bytes).expect("writable");
     for with_index in [true, false] {
         let output = cat(&records, &[]);
-        assert_eq!(output.status.code(), Some(6), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(6), "{}", stderr_text(&output));
         let name =
             file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         assert!(
-            said(&output).contains(&name) && said(&output).contains("at offset "),
+            stderr_text(&output).contains(&name) && stderr_text(&output).contains("at offset "),
             "{}",
-            said(&output)
+            stderr_text(&output)
         );
         let output = cat(&records, &["-partial"]);
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-        assert!(said(&output).contains("at offset "), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
+        assert!(stderr_text(&output).contains("at offset "), "{}", stderr_text(&output));
         let (there, all) = (output.stdout.len(), inputs().report.len());
         assert!(there < all && there > all / 2, "{there} of {all}");
         if with_index {
@@ -201,7 +201,10 @@ fn damage_is_named_by_file_and_offset_and_loses_only_its_record() {
         let named = cat(&records, &["-query", "q333"]);
         let whole = output.status.success() && named.status.success();
         assert!(!whole, "nobody misses {}", file.display());
-        assert!(said(&output).contains("is missing") || said(&named).contains("is missing"));
+        assert!(
+            stderr_text(&output).contains("is missing")
+                || stderr_text(&named).contains("is missing")
+        );
         fs::rename(&aside, &file).expect("it is there");
     }
 }
@@ -228,11 +231,11 @@ fn a_job_cut_off_leaves_what_it_wrote() {
     assert_eq!(output.status.code(), None, "it was through before it was killed");
     let refused = cat(&records, &[]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(said(&refused).contains("the report is not whole"), "{}", said(&refused));
+    assert!(stderr_text(&refused).contains("the report is not whole"), "{}", stderr_text(&refused));
     assert!(refused.stdout.is_empty());
     let partial = cat(&records, &["-partial"]);
-    assert_eq!(partial.status.code(), Some(0), "{}", said(&partial));
-    assert!(said(&partial).contains("the report is not whole"), "{}", said(&partial));
+    assert_eq!(partial.status.code(), Some(0), "{}", stderr_text(&partial));
+    assert!(stderr_text(&partial).contains("the report is not whole"), "{}", stderr_text(&partial));
     // The partial report has lines of the report, in their order.
     let report = &inputs().report;
     let lines =
@@ -249,9 +252,9 @@ fn a_job_cut_off_leaves_what_it_wrote() {
     let again = inputs().records(&records, &[]).output().expect("the program runs");
     assert_eq!(again.status.code(), Some(1));
     assert!(
-        said(&again).contains("keeps the results of a job that did not end"),
+        stderr_text(&again).contains("keeps the results of a job that did not end"),
         "{}",
-        said(&again)
+        stderr_text(&again)
     );
 }
 
@@ -276,17 +279,17 @@ fn with_a_checkpoint_it_goes_on() {
     }
     assert!(killed > 0);
     let output = inputs().records(&records, &resume).output().expect("the program runs");
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", stderr_text(&output));
     assert!(cat(&records, &[]).stdout == inputs().report);
     assert_eq!(cat(&records, &["-query", "q333"]).stdout, part("q333"));
     // The job has nothing left to do, and another search is refused.
     let output = inputs().records(&records, &resume).output().expect("the program runs");
     assert_eq!(output.status.code(), Some(0));
-    assert!(said(&output).contains("nothing is left to do"), "{}", said(&output));
+    assert!(stderr_text(&output).contains("nothing is left to do"), "{}", stderr_text(&output));
     let other = [&resume[..], &["-evalue", "1"]].concat();
     let output = inputs().records(&records, &other).output().expect("the program runs");
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("-evalue"), "{}", said(&output));
+    assert!(stderr_text(&output).contains("-evalue"), "{}", stderr_text(&output));
     assert!(cat(&records, &[]).stdout == inputs().report);
 }
 
@@ -299,20 +302,20 @@ fn what_cannot_be_is_refused() {
     let refused = |arguments: &[&str], part: &str| {
         let mut command = inputs().search(&["-output", "records"]);
         let output = command.args(arguments).output().expect("the program runs");
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", said(&output));
-        assert!(said(&output).contains(part), "{arguments:?}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stderr_text(&output));
+        assert!(stderr_text(&output).contains(part), "{arguments:?}: {}", stderr_text(&output));
     };
     let path = |name: &str| dir.path().join(name).display().to_string();
     refused(&[], "needs a directory");
     refused(&["-out", &path("file")], "is none");
     refused(&["-checkpoint", &path("a"), "-out", &path("b")], "must name the same directory");
     let output = inputs().records(&dir.path().join("absent/report"), &[]).output().expect("runs");
-    assert_eq!(output.status.code(), Some(6), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(6), "{}", stderr_text(&output));
     assert_eq!(fs::read(dir.path().join("file")).expect("there"), b"precious");
     let output = cat(&dir.path().join("full"), &[]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("keeps no report"), "{}", said(&output));
+    assert!(stderr_text(&output).contains("keeps no report"), "{}", stderr_text(&output));
     let mut other = inputs().search(&["-compression", "gzip", "-output", "merge"]);
     let output = other.output().expect("the program runs");
-    assert!(said(&output).contains("-compression goes with -output records only"));
+    assert!(stderr_text(&output).contains("-compression goes with -output records only"));
 }

@@ -87,7 +87,7 @@ fn a_document_that_cannot_be_written_leaves_no_index() {
 fn other_sites_and_records_are_refused_by_name() {
     let sandbox = Sandbox::new();
     let records = ["-outfmt", "14", "-out", "r", "-ranks", "2", "-output", "records"];
-    sandbox.refused(&records, 1, &["-outfmt 14 with -output records"]);
+    sandbox.assert_refused(&records, 1, &["-outfmt 14 with -output records"]);
     let output = sandbox.run(&["-outfmt", "14", "-metadata_out", "m"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(message(&output).contains("-outfmt 14 with -metadata_out"), "{}", message(&output));

@@ -55,7 +55,7 @@ fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Removes the line with the minute in which the database was made from a report.
-fn undated(report: &str) -> String {
+fn remove_date(report: &str) -> String {
     report
         .lines()
         .filter(|line| !line.contains("Posted date:"))
@@ -80,8 +80,8 @@ fn parts_of_databases_are_searched_as_by_the_oracle() {
     for (line, expected) in sections() {
         let output = run(&fixture, &ours(), &[&["blastp".into()], &words(line)[..]].concat());
         assert_eq!(
-            undated(&String::from_utf8_lossy(&output.stdout)),
-            undated(expected),
+            remove_date(&String::from_utf8_lossy(&output.stdout)),
+            remove_date(expected),
             "blastp {line}"
         );
         assert_eq!(output.status.code(), Some(0), "blastp {line}");
@@ -102,8 +102,8 @@ fn the_golden_is_what_the_oracle_says() {
     for (line, expected) in sections() {
         let output = run(&fixture, &oracle.program("blastp"), &words(line));
         assert_eq!(
-            undated(&String::from_utf8_lossy(&output.stdout)),
-            undated(expected),
+            remove_date(&String::from_utf8_lossy(&output.stdout)),
+            remove_date(expected),
             "blastp {line}"
         );
     }

@@ -180,13 +180,13 @@ fn run(
     if is_file {
         output.stdout = fs::read(&report).expect("a report");
     }
-    let left = hidden(&databases.path("work"));
+    let left = hidden_names(&databases.path("work"));
     assert!(left.is_empty(), "{left:?} is left: {}", complaint(&output));
     (output, is_file)
 }
 
 /// Returns the names that begin with a dot, as those of unfinished files do.
-fn hidden(directory: &Path) -> Vec<String> {
+fn hidden_names(directory: &Path) -> Vec<String> {
     let names = fs::read_dir(directory).expect("a directory");
     let names =
         names.map(|entry| entry.expect("a name").file_name().to_string_lossy().into_owned());

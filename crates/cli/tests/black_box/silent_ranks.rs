@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::family::{family, queries};
 use crate::launched::{launched, rank_of};
 use crate::metadata_ranks::{BLASTP, fleetblast, must, proteins};
-use crate::patience::{awaited, wait_until};
+use crate::patience::{wait_for_value, wait_until};
 use crate::volumes::{FOUR, write};
 
 /// Time for which a rank may be silent.
@@ -88,7 +88,7 @@ impl Waiting {
     }
 
     fn process(&self, rank: u32) -> Pid {
-        let place = awaited("a rank", || rank_of(self.dir.path(), &rank.to_string()));
+        let place = wait_for_value("a rank", || rank_of(self.dir.path(), &rank.to_string()));
         Pid::from_raw(place).expect("a process")
     }
 
@@ -96,14 +96,14 @@ impl Waiting {
         kill_process(self.process(rank), signal).expect("a process that runs");
     }
 
-    fn said(&self) -> String {
+    fn stderr_text(&self) -> String {
         fs::read_to_string(self.dir.path().join("said")).expect("what it said")
     }
 
     /// Asserts that the job ends well with the report of one process.
     fn ends_with_report(mut self) {
-        let ended = awaited("the end", || self.child.try_wait().expect("a launcher"));
-        let said = self.said();
+        let ended = wait_for_value("the end", || self.child.try_wait().expect("a launcher"));
+        let said = self.stderr_text();
         assert!(ended.success() && !said.contains("silent"), "{said}");
         let dir = self.dir.path();
         let alone = ["-db", "db", "-query", "q.fa", "-outfmt", "6", "-out", "alone"];
@@ -117,9 +117,9 @@ impl Waiting {
     fn ends_when_stopped(mut self, rank: u32, who: &str) {
         self.signal(rank, Signal::STOP);
         let stopped = Instant::now();
-        let ended = awaited("the end", || self.child.try_wait().expect("a launcher"));
+        let ended = wait_for_value("the end", || self.child.try_wait().expect("a launcher"));
         let took = stopped.elapsed();
-        let said = self.said();
+        let said = self.stderr_text();
         assert!(!ended.success(), "{said}");
         assert!(took > LIMIT.mul_f64(0.8) && took < LIMIT * 2, "{took:?}: {said}");
         // A worker may name its master, too, and end the job before others can say more.
@@ -202,7 +202,7 @@ fn a_rank_that_waits_for_the_reader_of_its_trace_is_not_silent() {
     // The trace is written after the report.
     wait_until("the report", || dir.join("r").exists());
     sleep(LIMIT + LIMIT / 4);
-    assert!(job.child.try_wait().expect("a launcher").is_none(), "{}", job.said());
+    assert!(job.child.try_wait().expect("a launcher").is_none(), "{}", job.stderr_text());
     let trace = fs::read_to_string(dir.join("trace.pipe")).expect("a trace");
     assert!(trace.contains("traceEvents"), "{trace}");
     job.ends_with_report();

@@ -19,7 +19,7 @@ fn run(dir: &Path, words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_fleetblast")).current_dir(dir).args(words).output().unwrap()
 }
 
-fn said(run: &Output) -> String {
+fn stderr_text(run: &Output) -> String {
     String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
@@ -44,7 +44,7 @@ impl Site {
         let site = Site { dir, program, options, subjects };
         let words = [&site.words()[..], &["-metadata_out", "m"]].concat();
         let run = run(site.dir.path(), &words);
-        assert!(run.status.success(), "{}", said(&run));
+        assert!(run.status.success(), "{}", stderr_text(&run));
         site.is_taken(&site.subjects);
         site
     }
@@ -60,7 +60,7 @@ impl Site {
 
     fn is_taken(&self, subjects: &[String]) {
         let (expanded, direct) = (self.expand(subjects), run(self.dir.path(), &self.words()));
-        assert!(expanded.status.success(), "{}", said(&expanded));
+        assert!(expanded.status.success(), "{}", stderr_text(&expanded));
         assert!(expanded.stdout == direct.stdout);
     }
 
@@ -69,7 +69,7 @@ impl Site {
         change(&mut subjects[number]);
         assert_ne!(subjects, self.subjects, "{what}");
         let expanded = self.expand(&subjects);
-        let said = said(&expanded);
+        let said = stderr_text(&expanded);
         assert_eq!(expanded.status.code(), Some(DATABASE), "{what}: {said}");
         assert!(said.contains("is not the database that was searched"), "{what}: {said}");
         assert!(expanded.stdout.is_empty(), "{what}");
@@ -151,7 +151,7 @@ fn masks_titles_and_what_is_not_searched_count() {
     let other = fasta(&site.subjects).replace("a title", "a tithe");
     fs::write(site.dir.path().join("other.fa"), other).unwrap();
     let expanded = run(site.dir.path(), &["expand", "m", "-subject", "other.fa"]);
-    assert_eq!(expanded.status.code(), Some(DATABASE), "{}", said(&expanded));
+    assert_eq!(expanded.status.code(), Some(DATABASE), "{}", stderr_text(&expanded));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_search_goes_on_with_its_own_subjects_only() {
     let words = ["blastn", "-query", "q.fa", "-subject", "s.fa", "-outfmt", "6", "-ranks", "2"];
     let words = [&words[..], &["-checkpoint", "kept", "-resume", "-num_threads", "1"]].concat();
     let first = run(dir, &words);
-    assert_eq!(first.status.code(), Some(INPUT), "{}", said(&first));
+    assert_eq!(first.status.code(), Some(INPUT), "{}", stderr_text(&first));
     assert!(!first.stdout.is_empty());
     let mut others: Vec<String> =
         (0..4).map(|back| other_base(&own, own.len() - 2 - back)).collect();
@@ -174,14 +174,18 @@ fn a_search_goes_on_with_its_own_subjects_only() {
     for other in others {
         fs::write(dir.join("s.fa"), &other).unwrap();
         let again = run(dir, &words);
-        assert_eq!(again.status.code(), Some(INPUT), "{}", said(&again));
-        assert!(said(&again).contains("the results of another job"), "{}", said(&again));
-        assert!(said(&again).contains("-subject"), "{}", said(&again));
+        assert_eq!(again.status.code(), Some(INPUT), "{}", stderr_text(&again));
+        assert!(
+            stderr_text(&again).contains("the results of another job"),
+            "{}",
+            stderr_text(&again)
+        );
+        assert!(stderr_text(&again).contains("-subject"), "{}", stderr_text(&again));
         assert!(again.stdout.is_empty());
     }
     fs::write(dir.join("s.fa"), &own).unwrap();
     let again = run(dir, &words);
-    assert!(said(&again).contains("finished already"), "{}", said(&again));
+    assert!(stderr_text(&again).contains("finished already"), "{}", stderr_text(&again));
     assert!(again.stdout == first.stdout);
 }
 

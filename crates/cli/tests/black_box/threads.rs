@@ -27,7 +27,7 @@ fn fleetblast() -> Command {
 
 /// Runs a search with further options. Returns the number of threads, and the source of that
 /// number.
-fn timed(
+fn run_timed(
     fixture: &Fixture,
     command: &mut Command,
     more: &str,
@@ -46,7 +46,7 @@ fn timed(
 fn timing_says_what_decides_the_threads() {
     let fixture = Fixture::new();
     let timed = |more: &str, variables: &[(&str, &str)]| {
-        timed(&fixture, &mut fleetblast(), more, variables)
+        run_timed(&fixture, &mut fleetblast(), more, variables)
     };
     let cpus = Cpus::detect();
     let all = (cpus.allowed as u64, cpus.limit.name().to_owned());
@@ -72,7 +72,7 @@ fn a_mask_of_cpus_counts_and_makes_no_warning() {
         command.args(["-c", &first_cpu().to_string(), env!("CARGO_BIN_EXE_fleetblast")]);
         command
     };
-    let (threads, source) = timed(&fixture, &mut bound(), "", &[]);
+    let (threads, source) = run_timed(&fixture, &mut bound(), "", &[]);
     assert_eq!(threads, 1);
     let machine = Cpus::detect().machine;
     assert!(machine == 1 || source != "CPUs of the machine", "{source}");
@@ -140,7 +140,7 @@ fn processes_of_a_host_share_its_cpus() {
         let mut command = crate::launched::launched(program, 2);
         // Otherwise Open MPI binds each rank to one core.
         command.env("OMPI_MCA_hwloc_base_binding_policy", "none");
-        timed(&fixture, &mut command, "", variables)
+        run_timed(&fixture, &mut command, "", variables)
     };
     // There are two processes on the CPUs of this host. The timing has the sum of their threads.
     let cpus = Cpus::detect();

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::metadata_ranks::{BLASTP, fleetblast, proteins, said};
-use crate::patience::{awaited, wait_until};
+use crate::metadata_ranks::{BLASTP, fleetblast, proteins, stderr_text};
+use crate::patience::{wait_for_value, wait_until};
 
 #[test]
 fn a_search_that_waits_for_queries_is_ended_and_leaves_nothing() {
@@ -48,7 +48,7 @@ fn a_search_that_waits_for_queries_is_ended_and_leaves_nothing() {
                 names().iter().any(|name| name.ends_with(".part"))
             });
             kill_process(Pid::from_child(&child), signal).unwrap();
-            let status = awaited("the end of the search", || child.try_wait().unwrap());
+            let status = wait_for_value("the end of the search", || child.try_wait().unwrap());
             drop(pipe);
             let messages = fs::read_to_string(errors.path()).unwrap();
             assert_eq!(status.signal(), Some(signal.as_raw()), "{layout:?}: {messages}");
@@ -57,5 +57,5 @@ fn a_search_that_waits_for_queries_is_ended_and_leaves_nothing() {
     }
     // The report is made if the queries end.
     let run = fleetblast(dir, &[&BLASTP[..], &["-out", "r"]].concat()).output().unwrap();
-    assert!(run.status.success() && dir.join("r").exists(), "{}", said(&run));
+    assert!(run.status.success() && dir.join("r").exists(), "{}", stderr_text(&run));
 }

@@ -60,12 +60,12 @@ impl Inputs {
         command
     }
 
-    fn wrapped(&self, options: &[&str], program: &[&str]) -> Output {
+    fn run_wrapped(&self, options: &[&str], program: &[&str]) -> Output {
         self.wrap(options, program).output().expect("the program runs")
     }
 }
 
-fn said(output: &Output) -> String {
+fn stderr_text(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!text.contains("panicked"), "{text}");
     text
@@ -86,7 +86,7 @@ fn programs_of_blast_give_the_bytes_of_one_run() {
         for format in sample(2, ["0", "5", "6", "7", "10"]) {
             let arguments = [&["-db", "db", "-outfmt", format], more].concat();
             let alone = inputs.program(&program, &[&["-query", "q.fa"], &arguments[..]].concat());
-            assert!(alone.status.success(), "{}", said(&alone));
+            assert!(alone.status.success(), "{}", stderr_text(&alone));
             turn += 1;
             let options: &[&str] = match turn % 4 {
                 0 => &["-n", "3", "-block_queries", "1"],
@@ -105,8 +105,8 @@ fn programs_of_blast_give_the_bytes_of_one_run() {
             };
             let options = [&["-db", "db"], options].concat();
             let command: Vec<&str> = [path.as_str()].into_iter().chain(arguments).collect();
-            let wrapped = inputs.wrapped(&options, &command);
-            assert!(wrapped.status.success(), "{}", said(&wrapped));
+            let wrapped = inputs.run_wrapped(&options, &command);
+            assert!(wrapped.status.success(), "{}", stderr_text(&wrapped));
             let same = wrapped.stdout == alone.stdout;
             assert!(same, "{name} {more:?} -outfmt {format} with {options:?}");
         }
@@ -124,11 +124,15 @@ fn queries_and_output_go_where_they_are_wanted() {
         // The queries begin at the start each time they are opened.
         &["sh", "-c", "cat {query} >/dev/null; exec cat {query}"],
     ] {
-        let output = inputs.wrapped(&["-n", "3", "-block_residues", "500"], program);
-        assert_eq!((said(&output), output.status.code()), (String::new(), Some(0)), "{program:?}");
+        let output = inputs.run_wrapped(&["-n", "3", "-block_residues", "500"], program);
+        assert_eq!(
+            (stderr_text(&output), output.status.code()),
+            (String::new(), Some(0)),
+            "{program:?}"
+        );
         assert!(output.stdout == text, "{program:?}");
     }
-    let output = inputs.wrapped(&["-n", "2", "-db", "db"], &["sh", "-c", "echo {db}"]);
+    let output = inputs.run_wrapped(&["-n", "2", "-db", "db"], &["sh", "-c", "echo {db}"]);
     assert!(String::from_utf8_lossy(&output.stdout).lines().all(|line| line == "db"));
 }
 
@@ -137,8 +141,8 @@ fn what_fails_is_tried_again_and_named_and_the_rest_is_there() {
     let inputs = inputs();
     let one_each = ["-n", "3", "-block_queries", "1"];
     let fails = "if grep -q '>q7$' /dev/fd/0; then echo no >&2; kill -SEGV $$; fi; cat /dev/fd/0";
-    let output = inputs.wrapped(&one_each, &["sh", "-c", fails]);
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let output = inputs.run_wrapped(&one_each, &["sh", "-c", fails]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr_text(&output));
     for part in [
         "query block 7 (query q7)",
         "trying again",
@@ -147,7 +151,7 @@ fn what_fails_is_tried_again_and_named_and_the_rest_is_there() {
         "it said: no",
         "one block of queries",
     ] {
-        assert!(said(&output).contains(part), "no '{part}' in {}", said(&output));
+        assert!(stderr_text(&output).contains(part), "no '{part}' in {}", stderr_text(&output));
     }
     let text = fs::read_to_string(inputs.path("q.fa")).expect("queries");
     let rest: String = text
@@ -164,18 +168,19 @@ fn what_fails_is_tried_again_and_named_and_the_rest_is_there() {
         "name=$(head -n 1 /dev/fd/0 | tr -d '> '); if mkdir {}/$name 2>/dev/null; then exit 9; fi; cat /dev/fd/0",
         marks.path().display()
     );
-    let output = inputs.wrapped(&one_each, &["sh", "-c", &once]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let output = inputs.run_wrapped(&one_each, &["sh", "-c", &once]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
     assert!(
-        output.stdout == text.as_bytes() && said(&output).contains("exit code 9; trying again")
+        output.stdout == text.as_bytes()
+            && stderr_text(&output).contains("exit code 9; trying again")
     );
     // A run that hangs is killed; no other run is, even on a busy machine.
     let start = Instant::now();
     let hangs = "if grep -q '>q7$' /dev/fd/0; then exec sleep 600; fi; cat /dev/fd/0";
     let limited = [&one_each[..], &["-time_limit", "6", "-tries", "1"]].concat();
-    let output = inputs.wrapped(&limited, &["sh", "-c", hangs]);
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(said(&output).contains("took longer than 6 s"), "{}", said(&output));
+    let output = inputs.run_wrapped(&limited, &["sh", "-c", hangs]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr_text(&output));
+    assert!(stderr_text(&output).contains("took longer than 6 s"), "{}", stderr_text(&output));
     assert!(start.elapsed() < Duration::from_secs(60));
     assert_eq!(String::from_utf8_lossy(&output.stdout), rest);
 }
@@ -184,9 +189,9 @@ fn what_fails_is_tried_again_and_named_and_the_rest_is_there() {
 fn what_cannot_be_is_refused() {
     let inputs = inputs();
     let refused = |options: &[&str], program: &[&str], code: i32, part: &str| {
-        let output = inputs.wrapped(options, program);
-        assert_eq!(output.status.code(), Some(code), "{program:?}: {}", said(&output));
-        assert!(said(&output).contains(part), "{program:?}: {}", said(&output));
+        let output = inputs.run_wrapped(options, program);
+        assert_eq!(output.status.code(), Some(code), "{program:?}: {}", stderr_text(&output));
+        assert!(stderr_text(&output).contains(part), "{program:?}: {}", stderr_text(&output));
         assert!(output.stdout.is_empty());
     };
     refused(&[], &[], 1, "after two dashes");
@@ -199,9 +204,9 @@ fn what_cannot_be_is_refused() {
     // Malformed output is an error in each block.
     refused(&["-join", "xml", "-tries", "1"], &["cat"], 3, "no XML of BLAST+");
     fs::write(inputs.path("unnamed.fa"), ">a\nMKV\n>\nMKV\n").expect("queries");
-    let output = inputs.wrapped(&["-query", "unnamed.fa"], &["cat"]);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("query 2 has no name"), "{}", said(&output));
+    let output = inputs.run_wrapped(&["-query", "unnamed.fa"], &["cat"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr_text(&output));
+    assert!(stderr_text(&output).contains("query 2 has no name"), "{}", stderr_text(&output));
 }
 
 /// Starts a slow program with a checkpoint.
@@ -239,7 +244,7 @@ fn it_is_killed_and_goes_on() {
         }
         let output = start(inputs, dir.path(), "2", format, records).wait_with_output();
         let output = output.expect("it ended");
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", stderr_text(&output));
         let out = dir.path().join("out");
         let report = match records {
             true => inputs.program(ours, &["cat", &out.display().to_string()]).stdout,

@@ -52,7 +52,7 @@ impl Requirement {
 
 /// Measures a search in rounds. Each round runs FleetBLAST and BLAST+. With several threads it runs
 /// BLAST+ in both of its modes. Returns the samples of BLAST+'s faster mode, and FleetBLAST's.
-pub(super) fn interleaved(
+pub(super) fn measure_interleaved(
     name: &str,
     (oracle, tested): (&Tool, &Tool),
     args: &[&str],

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::bar::{Requirement, interleaved, print_head};
+use super::bar::{Requirement, measure_interleaved, print_head};
 use super::growth::{self, PARTS, Search, residues};
 use super::{BenchOptions, Sample, data, genomes, hash_file, make_database, programs, words};
 use crate::error::{Result, io_error, write};
@@ -88,7 +88,7 @@ pub(super) fn run(workspace: &Workspace, source: &Source, options: &BenchOptions
             let task_args = ["-task", task];
             for (what, searches) in [("reads", queries), ("database", database)] {
                 let name = format!("{task}, {what}");
-                same &= growth::measured(&name, &searches, &task_args, &dir, &tested)?;
+                same &= growth::measure_growth(&name, &searches, &task_args, &dir, &tested)?;
             }
         }
     }
@@ -138,7 +138,7 @@ impl Row {
         let query = format!("q/{}.fa", self.query);
         let args = ["-task", self.task, "-query", &query, "-db", "db/genomes", "-outfmt", "6"];
         let effort = (self.threads, self.rounds);
-        interleaved(self.bar.name, (oracle, tested), &args, effort, dir)
+        measure_interleaved(self.bar.name, (oracle, tested), &args, effort, dir)
     }
 }
 

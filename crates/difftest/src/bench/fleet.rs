@@ -100,7 +100,11 @@ impl Fleet<'_> {
         println!("compute-bound, {ROUNDS} rounds; medians, and all");
         let shown = |name: &str, value: &dyn Fn(&Round) -> f64, unit: &str| {
             let values: Vec<f64> = rounds.iter().map(value).collect();
-            println!("  {name:<48}{:>8.3} {unit:<14}{}", median(values.clone()), listed(&values));
+            println!(
+                "  {name:<48}{:>8.3} {unit:<14}{}",
+                median(values.clone()),
+                format_values(&values)
+            );
         };
         shown("1 rank x 2 threads (twice)", &|round| round.threads, "s");
         shown("2 ranks x 1 thread (twice)", &|round| round.ranks, "s");
@@ -242,7 +246,7 @@ fn number(text: Option<&str>) -> f64 {
     text.and_then(|text| text.trim().parse().ok()).unwrap_or(f64::NAN)
 }
 
-fn listed(values: &[f64]) -> String {
+fn format_values(values: &[f64]) -> String {
     let texts: Vec<String> = values.iter().map(|value| format!("{value:.3}")).collect();
     texts.join(", ")
 }

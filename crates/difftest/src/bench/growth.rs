@@ -31,8 +31,9 @@ pub(super) struct Search {
 /// each search were the same.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     print_head();
-    let queries = measured("queries", &more_queries(dir, source)?, &[], dir, &tools.tested)?;
-    let database = measured("database", &more_subjects(dir, source)?, &[], dir, &tools.tested)?;
+    let queries = measure_growth("queries", &more_queries(dir, source)?, &[], dir, &tools.tested)?;
+    let database =
+        measure_growth("database", &more_subjects(dir, source)?, &[], dir, &tools.tested)?;
     Ok(queries && database)
 }
 
@@ -73,7 +74,7 @@ fn more_subjects(dir: &Path, source: &Source) -> Result<Vec<Search>> {
 
 /// Measures searches of growing size and prints the row. Returns true if all outputs of each search
 /// were the same.
-pub(super) fn measured(
+pub(super) fn measure_growth(
     name: &str,
     searches: &[Search],
     more: &[&str],

@@ -39,13 +39,13 @@ pub(super) fn run(dir: &Path, oracle: &Tool, args: &[&str], parts: usize) -> Res
         let args = words(&[args, &["-query", &query, "-out", &out]].concat());
         let mut command = oracle.command(&args, dir);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        children.push(command.spawn().map_err(|error| failed(error.to_string()))?);
+        children.push(command.spawn().map_err(|error| pool_error(error.to_string()))?);
     }
     let (mut cpu, mut memory) = (0.0, 0);
     for child in children {
-        let ended = child.wait4().map_err(|error| failed(error.to_string()))?;
+        let ended = child.wait4().map_err(|error| pool_error(error.to_string()))?;
         if !ended.status.success() {
-            return Err(failed(format!("exit code {}", exit_code(ended.status))));
+            return Err(pool_error(format!("exit code {}", exit_code(ended.status))));
         }
         let used = ended.rusage;
         cpu += (used.utime + used.stime).as_secs_f64();
@@ -70,6 +70,6 @@ fn out_name(part: usize) -> String {
     format!("part-{part}.out")
 }
 
-fn failed(reason: String) -> Error {
+fn pool_error(reason: String) -> Error {
     Error::Tool { program: "pool".to_owned(), reason }
 }

@@ -69,7 +69,7 @@ pub(super) fn run(dir: &Path, source: &Source, options: &BenchOptions) -> Result
     let mut same = true;
     for row in ROWS.iter().filter(|row| row.bar.name.contains(filter)) {
         let theirs = row.oracle(&oracle, dir)?;
-        let ours = row.tested(&tested, dir)?;
+        let ours = row.measure_tested(&tested, dir)?;
         same &= row.bar.print(&[theirs], &[ours]);
     }
     Ok(same)
@@ -87,7 +87,7 @@ impl Row {
         }
     }
 
-    fn tested(&self, tested: &Tool, dir: &Path) -> Result<Sample> {
+    fn measure_tested(&self, tested: &Tool, dir: &Path) -> Result<Sample> {
         let args = [self.args, &["-outfmt", "6"]].concat();
         match self.how {
             Execution::Threads(threads) => self.measure(tested, &args, threads as usize, dir),

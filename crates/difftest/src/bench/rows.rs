@@ -103,7 +103,7 @@ impl Row {
     fn measure(&self, dir: &Path, tools: &Tools, earlier: Option<&[Sample]>) -> Result<Figures> {
         let threads = self.threads.to_string();
         let tested = match self.kernel {
-            Some(kernel) => limited(&tools.tested, kernel),
+            Some(kernel) => limit_kernel(&tools.tested, kernel),
             None => tools.tested.clone(),
         };
         let sample = |tool: &Tool, more: &[&str]| {
@@ -136,7 +136,7 @@ impl Row {
 }
 
 /// Returns FleetBLAST restricted to a kernel.
-pub(super) fn limited(tested: &Tool, kernel: &str) -> Tool {
+pub(super) fn limit_kernel(tested: &Tool, kernel: &str) -> Tool {
     tested.with_environment(&[format!("FLEETBLAST_KERNEL={kernel}")])
 }
 

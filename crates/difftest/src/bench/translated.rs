@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::thread;
 
-use super::bar::{Requirement, interleaved, print_head};
+use super::bar::{Requirement, measure_interleaved, print_head};
 use super::{
     BenchOptions, Sample, data, make_database, measure, programs, rows, small_database, warm_up,
     words,
@@ -113,7 +113,7 @@ pub(super) fn run(dir: &Path, source: &Source, options: &BenchOptions) -> Result
         let (theirs, ours) = row.measure(&oracle, &tested, dir)?;
         same &= row.bar.print(&theirs, &ours);
         let (must, goal) = row.avx2;
-        let ours = row.limited(&rows::limited(&tested, "avx2"), dir)?;
+        let ours = row.limited(&rows::limit_kernel(&tested, "avx2"), dir)?;
         same &= Requirement { name: "  with AVX2", must, goal, ..row.bar }.print(&theirs, &[ours]);
     }
     Ok(same)
@@ -136,7 +136,7 @@ impl Row {
         match self.threads {
             Threads::Number(threads) => {
                 let effort = (threads, self.rounds);
-                interleaved(self.bar.name, (oracle, tested), &args, effort, dir)
+                measure_interleaved(self.bar.name, (oracle, tested), &args, effort, dir)
             }
             Threads::All => {
                 let theirs = measure(self.bar.name, oracle, &words(&args), dir)?;
@@ -168,7 +168,7 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
         ("transcripts", transcripts),
         ("nucleic", nucleic),
         ("proteins", proteins.to_vec()),
-        ("genome", truncated(&genomes, GENOME)),
+        ("genome", truncate(&genomes, GENOME)),
     ];
     for name in COLI {
         sets.push((name, read(&format!("annotated/{name}.fa.gz"), 1)?));
@@ -177,7 +177,7 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
         write(&dir.join(format!("q/{name}.fa")), fasta::to_bytes(&records))?;
     }
     small_database(dir, source)?;
-    write(&dir.join("bases.fa"), fasta::to_bytes(&truncated(&genomes, BASES)))?;
+    write(&dir.join("bases.fa"), fasta::to_bytes(&truncate(&genomes, BASES)))?;
     fasta::unpack(&data(source, "genomes.fa.gz", "translated")?, &dir.join("genomes.fa"))?;
     for name in ["bases", "genomes"] {
         make_database(dir, Molecule::Nucleotide, &format!("{name}.fa"), &format!("db/{name}"))?;
@@ -186,7 +186,7 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
 }
 
 /// Returns the first records, up to a number of letters. The last one may be cut.
-fn truncated(records: &[Record], letters: usize) -> Vec<Record> {
+fn truncate(records: &[Record], letters: usize) -> Vec<Record> {
     let mut rest = letters;
     let mut taken = Vec::new();
     for record in records {

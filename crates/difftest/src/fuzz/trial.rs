@@ -155,7 +155,7 @@ impl<'a> Bench<'a> {
     /// Runs both programs on the files written last.
     pub fn search(&self, trial: &Trial) -> Result<TrialResult> {
         let (expected, actual) = self.both(trial)?;
-        Ok(found(trial, &expected, &actual))
+        Ok(compare_outcomes(trial, &expected, &actual))
     }
 
     /// Runs both programs. Returns the results of the oracle and of FleetBLAST.
@@ -172,7 +172,7 @@ impl<'a> Bench<'a> {
             (expected.join().map_err(panicked).flatten(), actual)
         });
         let (mut expected, mut actual) = (expected?, actual?);
-        if !found(trial, &expected, &actual).differences.is_empty()
+        if !compare_outcomes(trial, &expected, &actual).differences.is_empty()
             && let Some(alone) = trial.on_one_thread()
         {
             // BLAST+'s report can depend on the number of threads. FleetBLAST's report is that of
@@ -239,7 +239,7 @@ impl<'a> Bench<'a> {
             let path = to.join(name);
             write(&path, bytes)?;
         }
-        Ok(found(trial, &expected, &actual))
+        Ok(compare_outcomes(trial, &expected, &actual))
     }
 }
 
@@ -252,7 +252,7 @@ pub struct TrialResult {
     pub differences: Vec<Difference>,
 }
 
-fn found(trial: &Trial, expected: &Outcome, actual: &Outcome) -> TrialResult {
+fn compare_outcomes(trial: &Trial, expected: &Outcome, actual: &Outcome) -> TrialResult {
     let on_ranks = trial.program.may_refuse(trial.parallel_mode(), &trial.args());
     let refused = is_refusal(on_ranks, ON_RANKS, actual)
         || is_refusal(true, UNCOUNTED, actual)
@@ -311,14 +311,14 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
     let path = dir.join(alias);
     write(&path, format!("DBLIST db\nSEQIDLIST {ALIASED}\n"))?;
     let path = dir.join(ALIASED);
-    write(&path, aliased(&trial.subjects))?;
+    write(&path, aliased_identifiers(&trial.subjects))?;
     let path = dir.join(LISTED);
-    write(&path, listed(&trial.subjects))
+    write(&path, listed_identifiers(&trial.subjects))
 }
 
 /// Returns the identifiers of every other subject, beginning with the first, one per line. Half of
 /// them lack their version.
-fn aliased(subjects: &[Record]) -> String {
+fn aliased_identifiers(subjects: &[Record]) -> String {
     let line = |(number, record): (usize, &Record)| {
         let id = record.header.split(' ').next()?;
         let bare = id.rsplit_once('.').map_or(id, |(bare, _)| bare);
@@ -340,7 +340,7 @@ fn taxids(subjects: &[Record]) -> String {
 }
 
 /// Returns the identifiers of every third subject, one per line.
-fn listed(subjects: &[Record]) -> String {
+fn listed_identifiers(subjects: &[Record]) -> String {
     let ids = subjects.iter().step_by(3).filter_map(|record| record.header.split(' ').next());
     ids.map(|id| format!("{id}\n")).collect()
 }

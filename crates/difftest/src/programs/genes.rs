@@ -80,7 +80,7 @@ pub fn gene(rng: &mut Rng, protein: &[u8]) -> Vec<u8> {
         }
     }
     if rng.chance(0.2) {
-        seq = shifted(rng, &seq);
+        seq = shift_frame(rng, &seq);
     }
     if rng.chance(0.1) {
         let rate = rng.f64() * 0.05;
@@ -145,7 +145,7 @@ pub fn with_intron(rng: &mut Rng, seq: &[u8], length: usize) -> Vec<u8> {
 }
 
 /// Adds or removes a base at a random position.
-pub fn shifted(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
+pub fn shift_frame(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     if seq.is_empty() || rng.chance(0.5) {
         let base = [*rng.pick(BASES.usual)];
         return synth::insert(rng, seq, &base);

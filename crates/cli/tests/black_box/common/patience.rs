@@ -22,7 +22,7 @@ pub fn until_within(limit: Duration, what: &str, mut is_so: impl FnMut() -> bool
 }
 
 /// Waits until `poll` returns a value; fails after the usual time limit.
-pub fn awaited<T>(what: &str, poll: impl FnMut() -> Option<T>) -> T {
+pub fn wait_for_value<T>(what: &str, poll: impl FnMut() -> Option<T>) -> T {
     within(PATIENCE, poll).unwrap_or_else(|| panic!("{what}: still not so after {PATIENCE:?}"))
 }
 

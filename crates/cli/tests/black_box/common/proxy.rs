@@ -67,7 +67,7 @@ impl Proxy {
         !self.shared.faults.lock().unwrap().is_empty()
     }
 
-    pub fn said(&self) -> Vec<u8> {
+    pub fn stderr_text(&self) -> Vec<u8> {
         self.shared.said.lock().unwrap().clone()
     }
 }

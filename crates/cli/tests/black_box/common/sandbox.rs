@@ -89,7 +89,7 @@ impl Sandbox {
     /// Runs the program, which must refuse with this exit code and a message with all of `parts`.
     /// With `-out` it may leave an empty file under that name, as BLAST+ does, and no other file.
     /// Returns the message.
-    pub fn refused(&self, arguments: &[&str], code: i32, parts: &[&str]) -> String {
+    pub fn assert_refused(&self, arguments: &[&str], code: i32, parts: &[&str]) -> String {
         let before = self.names();
         let output = self.run(arguments);
         let text = message(&output);

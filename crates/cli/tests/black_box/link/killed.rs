@@ -28,7 +28,7 @@ pub(super) fn kill_after(mut search: Command, spool: &Path, more: u64) -> ExitSt
 /// listened no more.
 fn went_well(run: &Output) -> bool {
     let ends = ["no connection for", "the other site confirmed nothing for"];
-    run.status.success() || ends.iter().any(|end| said(run).contains(end))
+    run.status.success() || ends.iter().any(|end| stderr_text(run).contains(end))
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_killed_search_goes_on_where_the_other_site_is() {
         }
         if !receiver.is_through() {
             let run = search().output().unwrap();
-            assert!(went_well(&run), "{kind}: {}", said(&run));
+            assert!(went_well(&run), "{kind}: {}", stderr_text(&run));
             if run.status.success() {
                 let timing = fs::read_to_string(sites.path().join("t")).unwrap();
                 resumed += u32::from(!timing.contains("\"queries\": 60"));
@@ -88,7 +88,7 @@ fn killed_ranks_go_on_where_their_checkpoint_and_the_other_site_are() {
         if !receiver.is_through() {
             let mut last = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &options("2"));
             let run = last.output().unwrap();
-            assert!(went_well(&run), "{kind}: {}", said(&run));
+            assert!(went_well(&run), "{kind}: {}", stderr_text(&run));
             assert!(!sites.path().join("kept").exists());
         }
         receiver.must_end();
@@ -130,7 +130,7 @@ fn a_killed_receiver_goes_on_with_what_it_has() {
             }
         }
         let run = search.wait_with_output().unwrap();
-        assert!(run.status.success(), "{kind}: {}", said(&run));
+        assert!(run.status.success(), "{kind}: {}", stderr_text(&run));
         // If there is a report, the receiver was killed after it was complete, and could not
         // confirm it.
         if made.is_some() {
@@ -181,7 +181,7 @@ fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     let killed = kill_after(search(), &sites.path().join("kept"), 1500);
     assert!(!killed.success(), "it was too fast for this test");
     let run = search().output().unwrap();
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", stderr_text(&run));
     receiver.must_end();
     assert!(sites.report() == Some(wanted.stdout));
     let [kept, whole] = ["kept", "whole"].map(|name| fs::read(sites.path().join(name)).unwrap());
@@ -201,7 +201,11 @@ fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     };
     assert!(!kill_after(search(), &sites.path().join("sam"), 1500).success());
     let run = search().output().unwrap();
-    assert!(said(&run).contains("a report in SAM cannot be gone on with"), "{}", said(&run));
+    assert!(
+        stderr_text(&run).contains("a report in SAM cannot be gone on with"),
+        "{}",
+        stderr_text(&run)
+    );
     // The receiver goes on waiting: the search could still resume with other options.
     receiver.kill();
     assert!(sites.report().is_none());

@@ -15,19 +15,19 @@ fn another_search_is_refused_and_the_first_goes_on() {
     // The header of this search shows that it is another one.
     let other = ["-evalue", "1"];
     let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &other).output().unwrap();
-    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
-    assert!(said(&run).contains("another search is received here"), "{}", said(&run));
+    assert_eq!(run.status.code(), Some(6), "{}", stderr_text(&run));
+    assert!(stderr_text(&run).contains("another search is received here"), "{}", stderr_text(&run));
     // The header of this search is that of the first one, which may be dead: the search waits.
     let (mut waiting, _) = sites.begin(&receiver.address, &["-link_timeout", "2"]);
     drop(waiting.stdin.take());
     let run = waiting.wait_with_output().unwrap();
-    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
-    assert!(said(&run).contains("another run of this search"), "{}", said(&run));
-    assert!(said(&run).contains("no connection for 2 s"), "{}", said(&run));
+    assert_eq!(run.status.code(), Some(6), "{}", stderr_text(&run));
+    assert!(stderr_text(&run).contains("another run of this search"), "{}", stderr_text(&run));
+    assert!(stderr_text(&run).contains("no connection for 2 s"), "{}", stderr_text(&run));
 
     search.stdin.take().unwrap().write_all(&rest).unwrap();
     let run = search.wait_with_output().unwrap();
-    assert!(run.status.success() && said(&run).is_empty(), "{}", said(&run));
+    assert!(run.status.success() && stderr_text(&run).is_empty(), "{}", stderr_text(&run));
     let (code, messages) = receiver.end();
     assert!(code == Some(0) && !messages.contains("broke"), "{messages}");
     assert!(messages.contains("is not let in: another search"), "{messages}");
@@ -57,8 +57,12 @@ fn all_of_a_search_becomes_its_report_whoever_else_comes() {
         let receiver = sites.receive_db();
         let run =
             sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], options).output().unwrap();
-        assert_eq!(run.status.code(), Some(code), "{}", said(&run));
-        assert!(said(&run).contains(reason) && !said(&run).contains("remove"), "{}", said(&run));
+        assert_eq!(run.status.code(), Some(code), "{}", stderr_text(&run));
+        assert!(
+            stderr_text(&run).contains(reason) && !stderr_text(&run).contains("remove"),
+            "{}",
+            stderr_text(&run)
+        );
         let (code, messages) = receiver.end();
         assert_eq!(code, Some(0), "{messages}");
         assert!(messages.contains("of which the report is made"), "{messages}");
@@ -96,7 +100,7 @@ fn all_of_a_search_becomes_its_report_with_its_sender_and_without() {
         assert_eq!(other.wait().unwrap().code(), Some(6));
     }
     let same = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
-    assert!(same.status.success(), "{}", said(&same));
+    assert!(same.status.success(), "{}", stderr_text(&same));
     receiver.must_end();
     assert!(sites.report().as_ref() == Some(&wanted));
 
@@ -121,7 +125,11 @@ fn a_search_with_other_names_of_taxa_is_another_search() {
     fs::write(sites.path().join("taxdb.btd"), data).unwrap();
     let receiver = sites.receive([IO_SITE, SEARCH_SITE], &[]);
     let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &report).output().unwrap();
-    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
-    assert!(said(&run).contains("holds metadata of another search"), "{}", said(&run));
+    assert_eq!(run.status.code(), Some(6), "{}", stderr_text(&run));
+    assert!(
+        stderr_text(&run).contains("holds metadata of another search"),
+        "{}",
+        stderr_text(&run)
+    );
     receiver.must_end();
 }

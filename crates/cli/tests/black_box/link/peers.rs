@@ -16,17 +16,17 @@ fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
     let receiver = sites.receive_db();
     // The receiver has proved its key, and does not know the key of this search.
     let run = sites.search(&receiver.address, [OTHER, IO_SITE], &[]).output().unwrap();
-    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
-    assert_eq!(said(&run).lines().count(), 1, "{}", said(&run));
-    assert!(said(&run).contains("the peer does not know this key"), "{}", said(&run));
+    assert_eq!(run.status.code(), Some(6), "{}", stderr_text(&run));
+    assert_eq!(stderr_text(&run).lines().count(), 1, "{}", stderr_text(&run));
+    assert!(stderr_text(&run).contains("the peer does not know this key"), "{}", stderr_text(&run));
     // A peer with another key may answer: the program prints that, and tries again until the
     // timeout.
     let options = ["-link_timeout", "6"];
     let run = sites.search(&receiver.address, [SEARCH_SITE, OTHER], &options).output().unwrap();
-    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
+    assert_eq!(run.status.code(), Some(6), "{}", stderr_text(&run));
     let (address, io_key) = (&receiver.address, &sites.keys[IO_SITE]);
     let wanted = format!("{address}: the peer presented another key than -peer names: {io_key}");
-    let messages = said(&run);
+    let messages = stderr_text(&run);
     assert!(
         messages.contains(&format!("No connection ({wanted}); still trying for ")),
         "{messages}"
@@ -35,7 +35,7 @@ fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
     assert_eq!(fs::metadata(sites.path().join("r.fbm")).unwrap().len(), 0);
     assert!(sites.report().is_none());
     let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", stderr_text(&run));
     let (code, messages) = receiver.end();
     let other = format!("presented another key than -peer names: {}", sites.keys[OTHER]);
     assert!(code == Some(0) && messages.contains(&other), "{messages}");
@@ -60,8 +60,8 @@ fn no_forged_alert_ends_a_search() {
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
     let run = sites.search(&proxy.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
-    assert!(run.status.success() && !proxy.has_fates(), "{}", said(&run));
-    assert!(said(&run).contains("the peer had not proved its key"), "{}", said(&run));
+    assert!(run.status.success() && !proxy.has_fates(), "{}", stderr_text(&run));
+    assert!(stderr_text(&run).contains("the peer had not proved its key"), "{}", stderr_text(&run));
     receiver.must_end();
     assert!(sites.report() == Some(sites.direct(&[])));
 }
@@ -94,7 +94,7 @@ fn a_crowd_of_idle_connections_does_not_keep_a_search_out() {
         let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output();
         over.store(true, Ordering::Relaxed);
         let run = run.unwrap();
-        assert!(run.status.success(), "{}", said(&run));
+        assert!(run.status.success(), "{}", stderr_text(&run));
     });
     let (code, messages) = receiver.end();
     assert!(code == Some(0) && messages.lines().count() < 60, "{messages}");
@@ -111,7 +111,7 @@ fn what_is_altered_on_the_way_is_never_taken() {
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
     let run = sites.search(&proxy.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", stderr_text(&run));
     receiver.must_end();
     assert!(sites.report() == Some(wanted));
     // On every connection a bit is flipped: the search gives up.
@@ -120,10 +120,10 @@ fn what_is_altered_on_the_way_is_never_taken() {
     proxy.lead_to(&receiver.address);
     let options = ["-link_timeout", "2"];
     let run = sites.search(&proxy.address, [SEARCH_SITE, IO_SITE], &options).output().unwrap();
-    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
+    assert_eq!(run.status.code(), Some(6), "{}", stderr_text(&run));
     // Some connections last until the flipped byte.
     let ends = ["no connection for 2 s", "the other site confirmed nothing for 2 s"];
-    assert!(ends.iter().any(|end| said(&run).contains(end)), "{}", said(&run));
+    assert!(ends.iter().any(|end| stderr_text(&run).contains(end)), "{}", stderr_text(&run));
     receiver.kill();
     assert!(sites.report().is_none() && proxy.has_fates());
 }
@@ -135,19 +135,19 @@ fn what_was_recorded_is_of_no_use() {
     let receiver = sites.receive_db();
     proxy.lead_to(&receiver.address);
     let run = sites.search(&proxy.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", stderr_text(&run));
     receiver.must_end();
     assert!(sites.report().is_some());
 
     let receiver = sites.receive_db();
     let mut thief = TcpStream::connect(&receiver.address).unwrap();
-    thief.write_all(&proxy.said()).unwrap();
+    thief.write_all(&proxy.stderr_text()).unwrap();
     let mut answer = Vec::new();
     let _ = thief.read_to_end(&mut answer);
     assert!(answer.len() < 5000, "the handshake is all there is");
     assert_eq!(fs::metadata(sites.path().join("r.fbm")).unwrap().len(), 0);
     let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", stderr_text(&run));
     let (code, messages) = receiver.end();
     assert_eq!((code, messages.matches("is not let in").count()), (Some(0), 1), "{messages}");
 }
@@ -184,7 +184,7 @@ fn strangers_are_cut_off_in_time() {
     }
     assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
     let run = sites.search(&receiver.address, [SEARCH_SITE, IO_SITE], &[]).output().unwrap();
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", stderr_text(&run));
     receiver.must_end();
     assert!(sites.report() == Some(sites.direct(&[])));
 }

@@ -53,7 +53,7 @@ fn a_search_that_finds_nothing_for_long_is_not_cut_off() {
         sleep(Duration::from_secs(8));
         search.stdin.take().unwrap().write_all(&rest).unwrap();
         let run = search.wait_with_output().unwrap();
-        assert!(run.status.success() && said(&run).is_empty(), "{}", said(&run));
+        assert!(run.status.success() && stderr_text(&run).is_empty(), "{}", stderr_text(&run));
         let (code, messages) = receiver.end();
         assert!(code == Some(0) && !messages.contains("broke"), "{messages}");
         assert!(sites.report() == Some(wanted));
@@ -77,8 +77,8 @@ fn a_receiver_that_hangs_ends_ranks_that_have_nothing_to_send() {
     // The pipe stays open, so the queries do not end.
     let pipe = search.stdin.take();
     let run = search.wait_with_output().unwrap();
-    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
-    assert!(said(&run).contains("no connection for 3 s"), "{}", said(&run));
+    assert_eq!(run.status.code(), Some(6), "{}", stderr_text(&run));
+    assert!(stderr_text(&run).contains("no connection for 3 s"), "{}", stderr_text(&run));
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     drop(pipe);
     signal(&receiver.child, Signal::CONT);
@@ -97,7 +97,7 @@ fn a_search_that_hangs_is_noticed_and_goes_on_after_that() {
     signal(&search, Signal::CONT);
     search.stdin.take().unwrap().write_all(&rest).unwrap();
     let run = search.wait_with_output().unwrap();
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", stderr_text(&run));
     let (code, messages) = receiver.end();
     assert!(messages.contains("The connection broke (the peer is silent)"), "{messages}");
     assert!(code == Some(0) && sites.report() == Some(wanted), "{messages}");

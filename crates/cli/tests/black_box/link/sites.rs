@@ -21,11 +21,11 @@ pub(super) fn fleetblast(dir: &Path, words: &[&str]) -> Command {
 
 pub(super) fn must(dir: &Path, words: &[&str]) -> Vec<u8> {
     let run = fleetblast(dir, words).output().unwrap();
-    assert!(run.status.success(), "{words:?}: {}", said(&run));
+    assert!(run.status.success(), "{words:?}: {}", stderr_text(&run));
     run.stdout
 }
 
-pub(super) fn said(run: &Output) -> String {
+pub(super) fn stderr_text(run: &Output) -> String {
     String::from_utf8_lossy(&run.stderr).into_owned()
 }
 

@@ -112,7 +112,7 @@ fn subject(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>], crowd: bool) -> Ve
             _ => copy,
         }
     } else {
-        unrelated(rng, bases, parent)
+        draw_unrelated(rng, bases, parent)
     };
     seq = either_strand(rng, seq);
     decorate(rng, &mut seq);
@@ -120,7 +120,7 @@ fn subject(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>], crowd: bool) -> Ve
 }
 
 /// Draws a real piece, a shuffled parent, random bases, or low complexity.
-fn unrelated(rng: &mut Rng, bases: &Bases, parent: &[u8]) -> Vec<u8> {
+fn draw_unrelated(rng: &mut Rng, bases: &Bases, parent: &[u8]) -> Vec<u8> {
     match rng.usize(..8) {
         0..=3 => {
             let length = rng.usize(10..=900);
@@ -201,7 +201,7 @@ fn query(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<u8> {
             [parent.clone(), either_strand(rng, other)].concat()
         }
         10 => rng.pick(&bases.queries).seq.iter().take(2_500).copied().collect(),
-        _ => unrelated(rng, bases, parent),
+        _ => draw_unrelated(rng, bases, parent),
     };
     let mut seq = either_strand(rng, seq);
     decorate(rng, &mut seq);

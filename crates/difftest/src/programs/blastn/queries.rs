@@ -21,9 +21,9 @@ pub fn all(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     sets.extend(long(bases, parents));
     sets.extend(seam());
     sets.extend(special(bases, parents));
-    sets.extend(masked(bases, parents));
+    sets.extend(lower_case_sets(bases, parents));
     sets.extend(odd_files(parents));
-    sets.push(("titled", titled::renamed(&ordinary(bases), LISTING.molecule)));
+    sets.push(("titled", titled::rename_records(&ordinary(bases), LISTING.molecule)));
     sets
 }
 
@@ -194,7 +194,7 @@ fn unknown_first(plain: &[Record]) -> Vec<Vec<u8>> {
 
 /// Makes sets with queries in lower case only. If lower case is masked, such a query leaves nothing
 /// to search.
-fn masked(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
+fn lower_case_sets(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let plain = &parents.plain;
     let masked = plain[0].seq.to_ascii_lowercase();
     let other = plain[1].seq.clone();

@@ -99,14 +99,14 @@ fn subject(rng: &mut Rng, source: &Source, parents: &[Vec<u8>], crowd: bool) -> 
             _ => copy,
         }
     } else {
-        unrelated(rng, source, parent)
+        draw_unrelated(rng, source, parent)
     };
     decorate(rng, &mut seq);
     seq
 }
 
 /// Draws a real protein, a shuffled parent, random letters, or low complexity.
-fn unrelated(rng: &mut Rng, source: &Source, parent: &[u8]) -> Vec<u8> {
+fn draw_unrelated(rng: &mut Rng, source: &Source, parent: &[u8]) -> Vec<u8> {
     match rng.usize(..8) {
         0..=3 => {
             let real = rng.pick(&source.proteins);
@@ -214,7 +214,7 @@ fn query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
             [parent.clone(), other].concat()
         }
         10 => rng.pick(&source.queries).seq.iter().take(1_500).copied().collect(),
-        _ => unrelated(rng, source, parent),
+        _ => draw_unrelated(rng, source, parent),
     };
     decorate(rng, &mut seq);
     seq

@@ -4,7 +4,7 @@ use crate::bases::Bases;
 use crate::fasta::{self, Record};
 use crate::fixtures::{numbered, rng_for};
 use crate::programs::genes::{
-    changed_twice, coding, either_strand, gene, genes_of, shifted, with_intron,
+    changed_twice, coding, either_strand, gene, genes_of, shift_frame, with_intron,
 };
 use crate::rng::Draw;
 use crate::synth::{self, BASES, PROTEIN};
@@ -88,7 +88,7 @@ pub fn all(bases: &Bases, proteins: &[Set]) -> Vec<Set> {
     }
     let plain = records("plain");
     sets.extend(real(bases, &plain));
-    sets.extend(spliced(&plain));
+    sets.extend(spliced_sets(&plain));
     sets.extend(special(&plain));
     sets.extend(odd_files(&plain));
     sets.extend(nearly_identical(&plain));
@@ -144,7 +144,7 @@ fn real(bases: &Bases, plain: &[Record]) -> Vec<Set> {
 }
 
 /// Makes sets of genes with introns of many lengths, of several proteins, and in several frames.
-fn spliced(plain: &[Record]) -> Vec<Set> {
+fn spliced_sets(plain: &[Record]) -> Vec<Set> {
     let mut rng = rng_for("spliced");
     let lengths = [5, 30, 90, 110, 119, 121, 122, 123, 125, 130, 200, 400, 1_200];
     let introns: Vec<Vec<u8>> = lengths
@@ -163,7 +163,7 @@ fn spliced(plain: &[Record]) -> Vec<Set> {
         .enumerate()
         .map(|(i, protein)| {
             let seq = coding(&mut rng, &protein.seq);
-            (0..=i).fold(seq, |seq, _| shifted(&mut rng, &seq))
+            (0..=i).fold(seq, |seq, _| shift_frame(&mut rng, &seq))
         })
         .collect();
     let mut strands = Vec::new();

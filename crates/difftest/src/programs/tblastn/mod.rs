@@ -109,7 +109,7 @@ fn more(proteins: &[Record], genomes: &[Record]) -> Vec<Recipe> {
         for length in [60, 100, 122, 300, 900] {
             seq = genes::with_intron(&mut rng, &seq, length);
         }
-        let seq = genes::shifted(&mut rng, &seq);
+        let seq = genes::shift_frame(&mut rng, &seq);
         Record::new(it.header.clone(), genes::either_strand(&mut rng, seq))
     });
     let introns: Vec<Record> = introns.collect();
