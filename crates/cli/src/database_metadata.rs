@@ -31,7 +31,7 @@ const LMDB_FILES: [&str; 4] = ["os", "ot", "tf", "to"];
 pub(crate) struct DescribedDatabase<'a> {
     /// The database, with its totals.
     pub(crate) database: &'a Database,
-    /// Its look-up files.
+    /// Look-up files of the database.
     pub(crate) lookup: &'a Lookup,
     /// Names of the database, as `-db` has them.
     pub(crate) names: &'a [u8],

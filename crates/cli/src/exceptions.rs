@@ -77,7 +77,7 @@ pub(crate) struct Exception {
 }
 
 impl Exception {
-    /// Makes an exception about a database.
+    /// Creates an exception about a database.
     pub(crate) const fn of_database(
         place: Place,
         code: &'static str,

@@ -344,7 +344,7 @@ pub enum DbError {
     LmdbVolumeMismatch {
         /// Path of the LMDB file.
         path: PathBuf,
-        /// What differs.
+        /// The property that differs.
         mismatch: LmdbMismatch,
     },
     /// A volume has masks of several algorithms with the same description.

@@ -35,7 +35,7 @@ pub struct Fingerprinter {
 }
 
 impl Fingerprinter {
-    /// Makes a fingerprinter for the sequences of `database`.
+    /// Creates a fingerprinter for the sequences of `database`.
     pub fn new(database: &Database) -> Self {
         let map = MapLoader::new(database.clone(), PartitionContents::All);
         Self { database: database.clone(), map }

@@ -137,7 +137,7 @@ impl Database {
         })
     }
 
-    /// Makes a database from volumes whose files are already in memory, in this order.
+    /// Creates a database from volumes whose files are already in memory, in this order.
     ///
     /// # Errors
     /// Those of damaged files. Messages call the files of volume n `volume-n.pin` and so on.
@@ -158,7 +158,7 @@ impl Database {
         Self::from_volumes(volumes, info)
     }
 
-    /// Makes a database from volumes, without aliases.
+    /// Creates a database from volumes, without aliases.
     pub(crate) fn from_volumes(
         volumes: Vec<Arc<Volume>>,
         info: DatabaseInfo,

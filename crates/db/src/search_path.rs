@@ -36,8 +36,8 @@ struct PlannedAlias {
 }
 
 impl SearchPath {
-    /// Makes a search path from the working directory `directory`, the value of `BLASTDB` (empty if
-    /// unset) and the value in the configuration file. Each of the two values can list several
+    /// Creates a search path from the working directory `directory`, the value of `BLASTDB` (empty
+    /// if unset) and the value in the configuration file. Each of the two values can list several
     /// directories, separated by colons.
     pub fn new(directory: &Path, blastdb: &OsStr, configured: Option<&OsStr>) -> Self {
         let directory = path::normalize(directory.as_os_str().as_bytes());
@@ -53,7 +53,7 @@ impl SearchPath {
         Self { directory, text, planned: None, counts_oid_lists: false }
     }
 
-    /// Makes the search path of this process from working directory, environment and `.ncbirc`.
+    /// Creates the search path of this process from working directory, environment and `.ncbirc`.
     ///
     /// # Errors
     /// [`DbError::Io`] if there is no working directory.

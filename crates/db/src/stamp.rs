@@ -75,7 +75,7 @@ impl FileStamp {
         self.look().map_err(|what| DbError::FileChanged { path: self.path.clone(), what })
     }
 
-    /// Makes the error for a file that could not be read at this byte offset.
+    /// Creates the error for a file that could not be read at this byte offset.
     pub(crate) fn lost_page_error(&self, offset: u64) -> DbError {
         let (path, length) = (self.path.clone(), self.opened.len());
         match self.look() {

@@ -13,7 +13,7 @@ use crate::{DbError, SearchPath, path};
 /// Name of the file.
 const FILE: &[u8] = b"taxonomy4blast.sqlite3";
 
-/// What BLAST+ requires of the file: type and name of each item.
+/// Items that BLAST+ requires in the file: type and name of each.
 const REQUIRED: [(&str, &str); 2] =
     [("table", "TaxidInfo"), ("index", "TaxidInfoCompositeIdx_parent")];
 

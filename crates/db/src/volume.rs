@@ -91,7 +91,7 @@ impl Volume {
         Ok(volume)
     }
 
-    /// Makes a volume of bytes in memory. Messages use `name` as its path.
+    /// Creates a volume of bytes in memory. Messages use `name` as its path.
     pub(crate) fn from_bytes(name: &str, bytes: VolumeBytes) -> Result<Self, DbError> {
         let index = VolumeIndex::parse(&bytes.index, &PathBuf::from(format!("{name}.pin")), None)?;
         let index_bytes = FileBytes::from_vec(bytes.index);
@@ -110,7 +110,7 @@ impl Volume {
         Ok(volume)
     }
 
-    /// Makes a volume of bytes in memory, with definition lines that were never encoded.
+    /// Creates a volume of bytes in memory, with definition lines that were never encoded.
     pub(crate) fn from_records(
         name: &str,
         index: Vec<u8>,

@@ -64,7 +64,7 @@ impl Keys {
 /// A process of `fleetblast receive`.
 pub struct Listener {
     child: Child,
-    /// Its address; `None` if it does not listen.
+    /// Address of the process; `None` if it does not listen.
     pub address: Option<String>,
     stderr: JoinHandle<String>,
 }

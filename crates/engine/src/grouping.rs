@@ -33,7 +33,7 @@ const SEARCHERS_PER_THREAD: usize = 4;
 /// Rule that decides into how many groups the chunks of a block are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupDivision {
-    /// As few groups as possible, to be searched one after another.
+    /// The least number of groups, to be searched one after another.
     Few,
     /// Several groups for each thread. The rule [`GroupDivision::Few`] applies instead if there are
     /// too few groups, or if the tables of all threads need too much memory.

@@ -121,7 +121,7 @@ pub struct Alignment {
     /// Number of columns with identical letters or a positive score in the adjusted matrix. `None`
     /// without adjustment; then the number follows from the plain matrix.
     pub positives: Option<u32>,
-    /// What a file states of an alignment that was read from it; `None` for others.
+    /// Numbers that a file states, if the alignment was read from one.
     pub stored: Option<StoredNumbers>,
 }
 

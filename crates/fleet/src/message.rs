@@ -100,7 +100,7 @@ pub enum ToMaster<P> {
     Restore {
         /// The block.
         block: BlockId,
-        /// Its offset in the output.
+        /// Offset of the block in the output.
         base: u64,
         /// Bytes of its output.
         size: u64,

@@ -29,6 +29,6 @@ pub struct Weight {
 pub struct Queries<P> {
     /// The queries, as the supermaster's `Read` work returned them.
     pub payload: P,
-    /// Their weight.
+    /// Weight of the queries.
     pub weight: Weight,
 }

@@ -78,7 +78,7 @@ pub enum MasterWork<P> {
     Prepare {
         /// The block.
         block: BlockId,
-        /// Its queries, as they were read.
+        /// Queries of the block, as the supermaster read them.
         queries: P,
     },
     /// Merge the hits of a task into the hit lists of its pass.

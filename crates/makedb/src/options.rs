@@ -40,7 +40,7 @@ pub struct DatabaseOptions {
     /// Whether a sequence keeps the identifiers and the title of the FASTA reader if the words of
     /// its definition lines are no identifiers by themselves. Otherwise they are an error.
     pub keeps_reader_ids: bool,
-    /// What ends an identifier.
+    /// The character that ends an identifier.
     pub id_end: IdEnd,
     /// Whether sequences are indexed by a hash.
     pub hash_index: bool,

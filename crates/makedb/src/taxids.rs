@@ -22,7 +22,7 @@ pub enum TaxidSource {
     /// No taxonomy id is known. A sequence of a database keeps its own; for others 0 is stored.
     #[default]
     Unknown,
-    /// The same taxonomy id for all sequences.
+    /// One taxonomy id for all sequences.
     SameForAll(i32),
     /// A taxonomy id for each identifier. Keys are identifiers without tag and version.
     ByIdentifier(HashMap<Vec<u8>, i32>),

@@ -1,11 +1,11 @@
-//! What archives (format 11) say about the options of a search. The caller of the reports fills
-//! these structures.
+//! Options of a search as archives (format 11) state them. The caller of the reports fills these
+//! structures.
 
 use serde::{Deserialize, Serialize};
 
 use crate::scoremat::PssmDescription;
 
-/// What an archive says about the search, as far as the command line determines it.
+/// The part of an archive's description of a search that the command line determines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArchiveRequest {
     /// The program, such as `blastp`.
@@ -18,7 +18,7 @@ pub struct ArchiveRequest {
     pub subject_options: Vec<ArchiveOption>,
     /// The strand of the queries in a location: `both`, `plus` or `minus`, `unknown` for proteins.
     pub strand: String,
-    /// What archives say about PSSMs; `None` if the search makes none.
+    /// Description of PSSMs; `None` if the search makes none.
     pub pssms: Option<ArchivedPssms>,
     /// Whether the restrictions leave no subject.
     pub searches_nothing: bool,
@@ -26,7 +26,7 @@ pub struct ArchiveRequest {
     pub warnings: Vec<String>,
 }
 
-/// What the archives of an iterated search say about its PSSMs.
+/// The description of PSSMs in archives of an iterated search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArchivedPssms {
     /// The PSSM with which the search begins, if it comes from a file.
@@ -49,7 +49,7 @@ pub struct ArchivedPssms {
 pub struct ArchiveOption {
     /// Name of the option, such as `WordThreshold` (names.cpp).
     pub name: String,
-    /// Its value.
+    /// Value of the option.
     pub value: OptionValue,
 }
 
@@ -99,7 +99,7 @@ pub fn mask_options(algorithm: StoredMasks, is_hard: bool) -> [ArchiveOption; 2]
 }
 
 impl ArchiveOption {
-    /// Makes an option.
+    /// Creates an option.
     pub fn new(name: &str, value: OptionValue) -> ArchiveOption {
         ArchiveOption { name: name.to_owned(), value }
     }

@@ -63,7 +63,7 @@ pub enum ReportError {
 }
 
 impl ReportError {
-    /// Makes the error for an alignment that does not fit its sequences.
+    /// Creates the error for an alignment that does not fit its sequences.
     pub(crate) fn misfit(oid: u32, alignment: &Alignment) -> Self {
         let Alignment { query, subject, .. } = alignment;
         Self::Alignment { oid, query: query.start, subject: subject.start }

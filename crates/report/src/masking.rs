@@ -70,7 +70,7 @@ pub struct MaskFileWriter {
 }
 
 impl MaskFileWriter {
-    /// Makes a writer of an empty file.
+    /// Creates a writer of an empty file.
     pub fn new(algorithm: MaskAlgorithm, encoding: MaskEncoding) -> Self {
         Self { algorithm, encoding, has_locations: false, locations: Vec::new() }
     }

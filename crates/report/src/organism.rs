@@ -65,7 +65,7 @@ struct Widths {
 }
 
 impl OrganismRow {
-    /// Makes the lines of a subject: one for each definition line, with the scores of the first
+    /// Creates the lines of a subject: one for each definition line, with the scores of the first
     /// alignment.
     ///
     /// At a definition line whose taxon has no names, BLAST+ gives up the subject and tries again

@@ -67,7 +67,7 @@ pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
     matches!(params, Params::Nucleotide(_)) && !columns.need_letters()
 }
 
-/// What `qcovhsp` divides by what.
+/// Dividend and divisor of `qcovhsp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HspCoverage {
     /// Bases or residues of the alignment by those of the query.

@@ -77,7 +77,7 @@ pub struct SamHeader {
 }
 
 impl SamHeader {
-    /// Makes a header without references.
+    /// Creates a header without references.
     pub fn new(setup: &ReportSetup, options: &SamOptions) -> SamHeader {
         let first: &[u8] = match options.subjects_are_references {
             true => b"@HD\tVN:1.2\tGO:query\n",

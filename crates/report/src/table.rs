@@ -19,7 +19,7 @@ use crate::organism::OrganismRow;
 use crate::program;
 use crate::text::{self, TEXT_WIDTH};
 
-/// What the text before the subjects of a query shows of a subject.
+/// The description of a subject in the text before the subjects of a query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DescriptionRow {
     /// A row of the description table.
@@ -66,7 +66,7 @@ pub struct TableRow {
 }
 
 impl TableRow {
-    /// Makes the row of a subject.
+    /// Creates the row of a subject.
     ///
     /// # Errors
     /// If the subject's definition lines cannot be read, or an alignment does not fit it.

@@ -26,7 +26,7 @@ pub struct ValueParseError {
 }
 
 impl ValueParseError {
-    /// Makes the error for `text` at the byte offset `position`.
+    /// Creates the error for `text` at the byte offset `position`.
     pub fn new(text: &[u8], type_name: &str, fault: ValueParseErrorKind, position: usize) -> Self {
         let overflow = match fault {
             ValueParseErrorKind::NoValue | ValueParseErrorKind::TrailingText => "",
@@ -37,7 +37,7 @@ impl ValueParseError {
         Self { fault, message, position }
     }
 
-    /// Makes the error for a word that is not a boolean.
+    /// Creates the error for a word that is not a boolean.
     pub fn not_boolean() -> Self {
         let message = "String cannot be converted to bool".to_owned();
         Self { fault: ValueParseErrorKind::NoValue, message, position: 0 }

@@ -72,7 +72,7 @@ pub struct PartMasker {
 }
 
 impl PartMasker {
-    /// Makes a masker that draws its first random number next.
+    /// Creates a masker that draws its first random number next.
     pub fn new(params: &DustParams) -> Self {
         Self { params: params.checked(), random: Random::default() }
     }

@@ -36,7 +36,7 @@ pub struct GeneticCode {
     id: u8,
     /// NCBIstdaa code of each codon of ncbi4na codes. The first base is the most significant.
     codons: Box<[u8; AMBIGUOUS_CODONS]>,
-    /// The same table with the residues that reports show.
+    /// As `codons`, with the residues that reports show.
     shown: Box<[u8; AMBIGUOUS_CODONS]>,
     /// NCBIstdaa code of each codon of bases (A 0, C 1, G 2, T 3). The first base is the most
     /// significant.

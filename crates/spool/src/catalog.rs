@@ -53,14 +53,14 @@ pub struct Name {
 }
 
 impl Name {
-    /// Makes the entry for a query with this name in a block.
+    /// Creates the entry for a query with this name in a block.
     pub fn new(name: &[u8], block: u64) -> Self {
         Self { hash: xxh3_64(name), block }
     }
 }
 
 impl Catalog {
-    /// Makes the index of a file of `written` bytes. Sorts the names.
+    /// Creates the index of a file of `written` bytes. Sorts the names.
     pub fn new(
         run: &Run,
         file: FileId,

@@ -47,7 +47,7 @@ struct Format {
 }
 
 impl Job {
-    /// Makes a job that has not been started.
+    /// Creates a job that has not been started.
     pub(crate) fn new(
         root: &Path,
         properties: Option<&JobProperties>,

@@ -96,9 +96,9 @@ impl QueryHasher {
 pub struct Difference {
     /// Description of the property that differs.
     pub what: String,
-    /// Its value when the job began; `None` if the job did not have it.
+    /// Value of the property when the job began; `None` if the job did not have it.
     pub old_value: Option<String>,
-    /// Its value now; `None` if the job does not have it any more.
+    /// Value of the property now; `None` if the job does not have it any more.
     pub new_value: Option<String>,
 }
 

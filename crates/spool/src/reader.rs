@@ -33,12 +33,13 @@ struct Record {
 }
 
 impl Reader {
-    /// Makes a reader for the job that `run` belongs to.
+    /// Creates a reader for the job that `run` belongs to.
     pub fn new(run: &Run) -> Self {
         Self { run: run.clone(), open: None, nameless: None, held: VecDeque::new(), most: 1 }
     }
 
-    /// Makes a reader of an open file, the only one of its job. It caches up to `most` records.
+    /// Creates a reader of an open file, which is the only one of its job. Caches up to `most`
+    /// records.
     pub(crate) fn from_file(run: &Run, file: File, id: FileId, path: &Path, most: usize) -> Self {
         let nameless = Some(path.to_path_buf());
         Self { open: Some((id, file)), nameless, most, ..Self::new(run) }

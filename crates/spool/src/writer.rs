@@ -48,8 +48,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Makes the writer with this number in a run. It writes at most `buffer_bytes` (at least 4096)
-    /// at a time.
+    /// Creates the writer with this number in a run. It writes at most `buffer_bytes` (at least
+    /// 4096) at a time.
     ///
     /// # Errors
     /// [`Error::TooManyWriters`] if `writer` is not below [`MAX_WRITERS`]; [`Error::Io`] if there

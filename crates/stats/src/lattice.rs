@@ -131,7 +131,7 @@ pub(crate) fn with_score_distribution<T>(
 }
 
 impl<'a> ScoreDistribution<'a> {
-    /// Makes a distribution with the given probabilities of `low`, `low + 1`, ...
+    /// Creates a distribution with the given probabilities of `low`, `low + 1`, ...
     pub fn new(low: i32, probabilities: &'a [f64]) -> Self {
         let mut average = 0.0;
         for (score, p) in (low..).zip(probabilities) {

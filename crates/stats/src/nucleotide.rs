@@ -97,9 +97,9 @@ pub enum NucleotideScoringError {
 enum Kind {
     /// Linear gap costs, which are 0.
     Linear,
-    /// Exactly these gap costs.
+    /// Exactly the gap costs of the line.
     Affine,
-    /// These gap costs and higher ones.
+    /// The gap costs of the line, and higher ones.
     Infinite,
 }
 
@@ -180,7 +180,7 @@ fn format_supported_costs(reward: i32, penalty: i32) -> String {
 }
 
 impl NucleotideScoring {
-    /// Makes a scoring system.
+    /// Creates a scoring system.
     ///
     /// # Errors
     /// [`NucleotideScoringError`] if the scores or the gap costs are not among those with
@@ -229,7 +229,7 @@ impl NucleotideScoring {
         })
     }
 
-    /// Makes a scoring system of any scores and gap costs. Alignments with gaps get the ungapped
+    /// Creates a scoring system of any scores and gap costs. Alignments with gaps get the ungapped
     /// parameters.
     pub fn with_ungapped_statistics(
         reward: i32,

@@ -110,7 +110,7 @@ pub struct Release {
     /// Whether `makeblastdb` stores the identifiers of its FASTA reader for words that are no
     /// identifiers by themselves, such as `a"b`.
     pub keeps_reader_ids: bool,
-    /// What ends the identifier in a definition line of FASTA.
+    /// The character that ends the identifier in a definition line of FASTA.
     pub id_end: IdEnd,
     /// Whether blanks at both ends of the `-db` of a search are ignored.
     pub trims_database_names: bool,
@@ -158,8 +158,8 @@ pub enum MissingDatabase {
     Named,
     /// As [`Named`](Self::Named), for missing databases with advice.
     NamedWithAdvice,
-    /// The message says that a file cannot be mapped to memory. The exit code is that of errors of
-    /// the search.
+    /// The message says that a file cannot be mapped to memory. The exit code is the one for errors
+    /// of the search.
     Unmapped,
 }
 

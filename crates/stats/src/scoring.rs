@@ -82,7 +82,7 @@ fn gap_list(matrix: &str) -> String {
 }
 
 impl ScoringSystem {
-    /// Makes the scoring system of a matrix (name in any case). Gap costs that are not given are
+    /// Creates the scoring system of a matrix (name in any case). Gap costs that are not given are
     /// the release's defaults for the matrix.
     ///
     /// # Errors
@@ -145,8 +145,8 @@ impl ScoringSystem {
         (self.gap_open, self.gap_extend) == (INFINITE_GAP_COST, INFINITE_GAP_COST)
     }
 
-    /// Makes the scoring system of a search that derives matrices of its own. IDENTITY is refused,
-    /// since it has no target frequencies.
+    /// Creates the scoring system of a search that derives matrices of its own. IDENTITY is
+    /// refused, since it has no target frequencies.
     ///
     /// # Errors
     /// [`ScoringError`] for IDENTITY, and otherwise as [`ScoringSystem::new`].

@@ -71,7 +71,7 @@ impl Level {
     }
 }
 
-/// What to test.
+/// The databases to test.
 #[derive(Debug)]
 pub(super) enum Target {
     /// The databases of `-db`, separated by blanks.

@@ -14,7 +14,7 @@ const SEPARATOR: &[u8] = b" >";
 
 /// The identifiers that `-target_only` searches for.
 pub(super) struct Target {
-    /// As the user typed it.
+    /// The identifier as the user typed it.
     text: Vec<u8>,
     ids: Vec<SeqId>,
 }

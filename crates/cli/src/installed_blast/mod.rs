@@ -28,9 +28,9 @@ const PACKAGE: &str = "Package: blast ";
 /// A program of BLAST+.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstalledBlast {
-    /// Its file.
+    /// Path of the program.
     pub program: PathBuf,
-    /// Its version, such as `2.16.0`.
+    /// Version of the program, such as `2.16.0`.
     pub version: String,
 }
 

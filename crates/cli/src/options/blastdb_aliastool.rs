@@ -92,7 +92,7 @@ const KINDS: ValueWords<SequenceKind, 2> =
 /// Options that convert lists, which exclude those of aliases.
 const LIST_FILES: &[&str] =
     &["gi_file_in", "gi_file_out", "seqid_file_in", "seqid_file_out", "seqid_file_info"];
-/// What lists of GIs exclude.
+/// Options that lists of GIs exclude.
 const NOT_WITH_GI_FILES: &[&str] = &[
     "db",
     "dblist",
@@ -109,7 +109,7 @@ const NOT_WITH_GI_FILES: &[&str] = &[
     "title",
     "vdblist",
 ];
-/// What lists of identifiers exclude.
+/// Options that lists of identifiers exclude.
 const NOT_WITH_SEQID_FILES: &[&str] = &[
     "gi_file_in",
     "gi_file_out",

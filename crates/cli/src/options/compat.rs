@@ -24,7 +24,7 @@ pub const AUTO: &str = "auto";
 /// A value of `-compat`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Compat {
-    /// This release.
+    /// A release given by its number.
     Release(&'static Release),
     /// The release of the BLAST+ that is installed, or the latest known one.
     Installed,
@@ -166,7 +166,7 @@ pub fn insert_release(release: &Release, given: &mut GivenOptions) {
     given.insert(COMPAT.name(), Value::Text(release.version.into()));
 }
 
-/// What later releases add to the message about a missing database.
+/// Advice that later releases add to the message about a missing database.
 const MISSING_DATABASE_ADVICE: &str =
     ". Please verify the spelling of the BLAST database and its molecule type.";
 

@@ -13,7 +13,7 @@ pub struct Later {
     pub change: Change,
 }
 
-/// What changes in an option.
+/// A change of an option.
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
     /// The option is new.

@@ -14,9 +14,9 @@ pub enum Refused {
     Always,
     /// The whole option under a condition, such as `by blastn`.
     When(&'static str),
-    /// These values of the option.
+    /// Some values of the option.
     Values(&'static [&'static str]),
-    /// These values of the option, under a condition such as `by blastn`.
+    /// Some values of the option, under a condition such as `by blastn`.
     ValuesWhen(&'static [&'static str], &'static str),
 }
 

@@ -1,5 +1,6 @@
-//! What archives (format 11) say about a search: its options in the order in which BLAST+ sets them
-//! (`CBlastAppArgs::SetOptions`, blast_args.cpp; `CBlastOptionsRemote`, blast_options_cxx.cpp).
+//! The description of a search in archives (format 11): its options in the order in which BLAST+
+//! sets them (`CBlastAppArgs::SetOptions`, blast_args.cpp; `CBlastOptionsRemote`,
+//! blast_options_cxx.cpp).
 //!
 //! BLAST+ keeps a list of the options that were set. A second value of an option replaces the
 //! first, at its place. Tasks set some options before the command line does.

@@ -152,7 +152,7 @@ fn read_request(path: &OsStr) -> Result<StoredRequest, Error> {
     })
 }
 
-/// What a search by a strategy is made of.
+/// The sources of a search by a strategy: the program, the options given, and the stored request.
 struct Importer<'a> {
     program: Program,
     given: &'a GivenOptions,

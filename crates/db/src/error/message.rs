@@ -5,7 +5,7 @@ use std::path::Path;
 use super::DbError;
 
 impl DbError {
-    /// Makes the error for a required file that the operating system could not open.
+    /// Creates the error for a required file that the operating system could not open.
     pub(crate) fn open_error(path: &Path, source: std::io::Error) -> Self {
         match source.kind() {
             std::io::ErrorKind::NotFound => Self::MissingFile { path: path.into() },

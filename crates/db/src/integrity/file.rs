@@ -28,7 +28,7 @@ impl AuxiliaryFile {
         Self::open(path.clone())?.ok_or(DbError::MissingFile { path })
     }
 
-    /// Makes the error for damaged bytes in the file.
+    /// Creates the error for damaged bytes in the file.
     pub(super) fn damage_error(&self, damage: FileDamage) -> DbError {
         DbError::DamagedLookupFile {
             path: self.path.clone(),
@@ -37,7 +37,7 @@ impl AuxiliaryFile {
         }
     }
 
-    /// Makes the error for contents that contradict another file.
+    /// Creates the error for contents that contradict another file.
     pub(super) fn inconsistency_error(&self, problem: impl Into<String>) -> DbError {
         let (path, place) = (self.path.clone(), String::new());
         DbError::Inconsistent { path, place, problem: problem.into() }

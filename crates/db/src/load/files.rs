@@ -66,7 +66,7 @@ impl VolumeReader {
             .map_err(|source| self.read_error(from, buffer, source))
     }
 
-    /// Makes the error for a read that failed.
+    /// Creates the error for a read that failed.
     fn read_error(&self, from: u64, buffer: &[u8], source: std::io::Error) -> DbError {
         if source.kind() != std::io::ErrorKind::UnexpectedEof {
             return DbError::open_error(&self.path, source);

@@ -99,8 +99,8 @@ pub struct MemoryLoader {
 }
 
 impl MemoryLoader {
-    /// Makes a loader for ranges of `partition`, whose bytes are in `filled`. The caller gives the
-    /// `statistics` of filling the memory and the kind of its pages.
+    /// Creates a loader for ranges of `partition`, whose bytes are in `filled`. The caller gives
+    /// the `statistics` of filling the memory and the kind of its pages.
     pub fn new(
         database: Database,
         partition: Partition,

@@ -34,7 +34,7 @@ struct Missing<'a> {
 }
 
 impl MapLoader {
-    /// Makes a loader for partitions of `database` with these contents.
+    /// Creates a loader for partitions of `database` with these contents.
     pub fn new(database: Database, contents: PartitionContents) -> Self {
         if contents == PartitionContents::Residues {
             // The search accesses headers at random, and only those of hits.

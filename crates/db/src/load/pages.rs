@@ -104,8 +104,8 @@ pub(crate) struct PooledBuffer {
 }
 
 impl BufferPool {
-    /// Makes a pool of `buffers` buffers of at least `size` bytes. Each buffer is allocated at its
-    /// first use.
+    /// Creates a pool of `buffers` buffers of at least `size` bytes. Each buffer is allocated at
+    /// its first use.
     pub(crate) fn new(buffers: usize, size: usize) -> Self {
         let state = State { free: Vec::new(), left: buffers.max(1), size };
         Self { state: Mutex::new(state), returned: Condvar::new() }

@@ -36,7 +36,7 @@ pub struct ReadLoader {
 /// An opened file, for ordinary and possibly direct reads.
 struct Source {
     reader: VolumeReader,
-    /// The same file opened for direct reads, if the file system supports them.
+    /// The file opened again for direct reads, if the file system supports them.
     direct: Option<VolumeReader>,
 }
 
@@ -49,13 +49,13 @@ struct Job<'a> {
     needed: usize,
     /// Space for the required bytes and the rest of the last disk block.
     buffer: &'a mut [u8],
-    /// The same bytes in the database's mapping, if page faults are the fastest way to bring them
-    /// into the page cache.
+    /// The required bytes in the database's mapping, if page faults are the fastest way to bring
+    /// them into the page cache.
     mapped: Option<&'a [u8]>,
 }
 
 impl ReadLoader {
-    /// Makes a loader for partitions of `database` with these contents. With `direct` it bypasses
+    /// Creates a loader for partitions of `database` with these contents. With `direct` it bypasses
     /// the page cache.
     pub fn new(database: Database, contents: PartitionContents, direct: bool) -> Self {
         let large_reads = !direct && database.prefer_large_pages(contents);

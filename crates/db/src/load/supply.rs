@@ -64,7 +64,7 @@ pub(super) fn group_into_units(
 }
 
 impl PartitionSupply {
-    /// Makes a supply that loads `units` in this order. With `keep`, loaded units stay in memory.
+    /// Creates a supply that loads `units` in this order. With `keep`, loaded units stay in memory.
     pub fn new(loader: Box<dyn Loader>, units: Vec<LoadUnit>, keep: bool) -> Self {
         let kept = keep.then(|| units.iter().map(|_| OnceLock::new()).collect());
         Self { loader, units, kept, loading: Mutex::default() }

@@ -74,7 +74,7 @@ fn taxids(line: &Defline) -> impl Iterator<Item = i64> {
     [line.taxid].into_iter().chain(line.links.iter().copied())
 }
 
-/// Makes the error for a lookup file whose entry for a sequence differs from the header.
+/// Creates the error for a lookup file whose entry for a sequence differs from the header.
 pub(super) fn disagreement_error(file: &LookupFile, what: &str, oid: u32) -> DbError {
     let problem = format!(
         "it has '{what}' for sequence {oid}, whose definition lines in the header file say otherwise"

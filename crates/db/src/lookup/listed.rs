@@ -100,7 +100,7 @@ impl Lookup {
             .collect()
     }
 
-    /// Makes the error for a damaged identifier index of the volume with this first OID.
+    /// Creates the error for a damaged identifier index of the volume with this first OID.
     pub(crate) fn string_index_error(&self, first: u32, damage: super::FileDamage) -> DbError {
         match self.volumes.iter().find(|volume| volume.first_oid == first) {
             Some(volume) => volume.strings.data.damage_error(damage),

@@ -32,7 +32,7 @@ impl LookupFile {
         Ok(self.bytes.get().map_or(&[], |bytes| bytes))
     }
 
-    /// Makes the error for damaged bytes in the file.
+    /// Creates the error for damaged bytes in the file.
     pub(super) fn damage_error(&self, damage: FileDamage) -> DbError {
         DbError::DamagedLookupFile {
             path: self.path.clone(),

@@ -60,7 +60,7 @@ impl LoadedPartition {
         })
     }
 
-    /// Makes a partition of a database whose bytes are all mapped or in memory.
+    /// Creates a partition of a database whose bytes are all mapped or in memory.
     ///
     /// # Errors
     /// [`DbError::FileTruncated`] if bytes of the partition are not in memory.
@@ -70,7 +70,7 @@ impl LoadedPartition {
         })
     }
 
-    /// Makes the partition from volumes without bytes. `put` sets the bytes of each span.
+    /// Creates the partition from volumes without bytes. `put` sets the bytes of each span.
     fn with(
         database: &Database,
         partition: &Partition,

@@ -115,12 +115,12 @@ impl Volume {
         (self.tables[0].end_position() + self.residues.end_position() + headers) as u64
     }
 
-    /// Makes the error for an invalid header.
+    /// Creates the error for an invalid header.
     pub(crate) fn header_error(&self, offset: usize, oid: u32, problem: &'static str) -> DbError {
         DbError::InvalidHeader { path: self.file("hr"), offset: offset as u64, oid, problem }
     }
 
-    /// Makes the error for an invalid nucleotide sequence `i`.
+    /// Creates the error for an invalid nucleotide sequence `i`.
     pub(crate) fn sequence_error(&self, i: u32, first: u32, problem: &str) -> DbError {
         let Range { start, .. } = self.span(OffsetTable::Sequences, i).unwrap_or(0..0);
         let path = self.file("sq");

@@ -120,7 +120,7 @@ impl Volume {
         self.bytes(part)?.file_range(range.start as usize..range.end as usize)
     }
 
-    /// Makes the error for a range whose bytes end too early, at offset `end`.
+    /// Creates the error for a range whose bytes end too early, at offset `end`.
     pub(crate) fn truncation_error(
         &self,
         part: VolumePart,

@@ -44,7 +44,7 @@ struct Row {
 #[derive(Clone, Copy)]
 enum Threads {
     Number(u32),
-    /// As many as the machine has cores. With `-subject` BLAST+ uses one, whatever the option says.
+    /// One for each core of the machine. With `-subject` BLAST+ uses one, whatever the option says.
     All,
 }
 

@@ -15,7 +15,8 @@ pub type QuerySegment<P> = Vec<(BlockId, Queries<P>)>;
 #[derive(Debug)]
 pub struct BlockQueue<P> {
     blocks: BTreeMap<BlockId, Queries<P>>,
-    /// The same blocks sorted by residues. Among blocks of equal length the first block comes last.
+    /// The blocks of `blocks`, sorted by residues. Among blocks of equal length the first block
+    /// comes last.
     by_length: BTreeSet<(u64, Reverse<BlockId>)>,
     bytes: u64,
     waiting: Weight,

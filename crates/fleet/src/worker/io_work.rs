@@ -10,7 +10,7 @@ use crate::work::{OutputRun, WorkerOutcome, WorkerWork};
 use super::output::{PortionDestination, PortionKey};
 use super::{Actions, Worker, name};
 
-/// This worker's portion of a collective write.
+/// The worker's portion of a collective write.
 #[derive(Debug)]
 pub struct JointWrite<P> {
     /// Bytes of the portion; offsets count from the start of the file.

@@ -27,7 +27,7 @@ pub struct ReportedIteration {
     pub parts: Vec<ReportPart>,
     /// BLAST+'s warnings as one text for standard error; `None` without warnings.
     pub warning: Option<Vec<u8>>,
-    /// The same warnings in the form of XML reports.
+    /// The warnings in the form of XML reports.
     messages: Vec<u8>,
 }
 

@@ -26,7 +26,7 @@ pub struct MetadataEncoder<'a> {
 pub struct SearchedBlock<'a> {
     /// Queries of the block as read from the input.
     pub records: &'a [QueryRecord],
-    /// The same queries, as the engine searches them.
+    /// The queries as the engine searches them.
     pub prepared: &'a [Query],
     /// Number of queries in each batch.
     pub batches: &'a [usize],

@@ -63,7 +63,7 @@ pub struct InitialPssm {
     /// Whether the PSSM lacks statistics of ungapped alignments, so that the search uses those of
     /// the query's letters.
     pub lacks_ungapped: bool,
-    /// What checkpoints say about the PSSM, with the name of the query from which it was made.
+    /// Description of the PSSM in checkpoints, with the name of the query from which it was made.
     pub description: PssmDescription,
 }
 

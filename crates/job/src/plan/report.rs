@@ -69,7 +69,7 @@ pub struct Report {
     pub columns: String,
     /// The command line that SAM records, with a blank after each word.
     pub command: Vec<u8>,
-    /// What archives say about the search. Empty for other formats.
+    /// Request that archives store. Empty for other formats.
     pub archive: ArchiveRequest,
     /// Column separator instead of the format's own. It may have several characters.
     pub delimiter: Option<String>,

@@ -30,7 +30,7 @@ pub struct QueryRecord {
     pub messages: Vec<String>,
     /// Whether an earlier batch has a query with statistics.
     pub follows_searchable: bool,
-    /// What the archive stores of the query's search, if the query comes from an archive.
+    /// Data about the query's search, if the query comes from an archive.
     pub archived: Option<Box<ArchivedQuery>>,
     /// The warnings of the FASTA reader as printed. Archives repeat them.
     pub reading_warnings: Vec<String>,

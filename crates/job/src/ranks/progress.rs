@@ -31,8 +31,8 @@ pub struct GroupProgress {
     answers: u64,
     /// Blocks that are not finished.
     open: BTreeMap<BlockId, OpenBlock>,
-    /// The same blocks in the order of assignment, each with the time of its assignment. Some may
-    /// have been finished since.
+    /// The blocks of `open` in the order of assignment, each with the time of its assignment. Some
+    /// may have been finished since.
     order: VecDeque<(BlockId, Instant)>,
 }
 

@@ -80,7 +80,7 @@ pub struct SubjectDatabase {
     archived_names: RwLock<HashMap<u32, ArchivedName>>,
 }
 
-/// What queries depend on of a database.
+/// Properties of a database that affect queries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DatabaseFacts {
     /// Number of letters, which determines adaptive batches.

@@ -1,4 +1,4 @@
-//! What reports read of the subjects.
+//! Reads the letters, names and masks of subjects for reports.
 
 use std::borrow::Cow;
 use std::ops::Range;

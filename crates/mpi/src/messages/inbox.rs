@@ -9,7 +9,7 @@ pub struct Message {
     pub from: usize,
     /// Tag that the sender gave the message.
     pub tag: u8,
-    /// Its bytes.
+    /// Bytes of the message.
     pub bytes: Vec<u8>,
 }
 

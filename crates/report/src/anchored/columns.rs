@@ -69,7 +69,7 @@ pub struct AlignmentColumns {
 }
 
 impl AlignmentColumns {
-    /// Makes the columns for a query's row at `position` and the alignments below it.
+    /// Creates the columns for a query's row at `position` and the alignments below it.
     pub fn new<'a>(
         flat: bool,
         position: &RowPosition,

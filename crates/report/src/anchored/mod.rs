@@ -46,7 +46,7 @@ pub struct AnchoredSubject {
     label: Vec<u8>,
     /// Masks that reports show, as ranges of the whole subject.
     masks: Vec<Range<u32>>,
-    /// Its alignments in the order of printing.
+    /// Alignments of the subject in the order of printing.
     alignments: Vec<AnchoredAlignment>,
 }
 

@@ -34,7 +34,7 @@ const UNSUPPORTED: [&str; 4] = ["ForceMbIndex", "HspRangeMax", "MbIndexName", "S
 /// The name of the option with the number of subjects to keep.
 const KEPT: &str = "HitlistSize";
 
-/// What the archives of a run have in common.
+/// Settings that the archives of a run share.
 #[derive(Clone, Copy)]
 pub struct RepeatedSettings<'a> {
     /// The request of the first archive, whose options BLAST+ repeats in all archives.

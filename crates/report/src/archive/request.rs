@@ -1,4 +1,4 @@
-//! What an archive says about the search (`Blast4-queue-search-request`, blast.asn;
+//! The description of a search in an archive (`Blast4-queue-search-request`, blast.asn;
 //! `CExportStrategy`, search_strategy.cpp).
 
 use fleetblast_db::SequenceKind;
@@ -49,13 +49,13 @@ fn parameter(name: &str, value: AsnValue) -> AsnValue {
     AsnValue::Fields(vec![("name", AsnValue::text(name)), ("value", value)])
 }
 
-/// What an archive and a search strategy say differently of the same search.
+/// Parts of a request that differ between an archive and a search strategy.
 pub struct RequestContext {
     /// The release, which only archives have.
     pub ident: Option<String>,
     /// The effective search space among the options; `None` if BLAST+ has searched no batch yet.
     pub search_space: Option<i64>,
-    /// The number of the iteration; in a strategy that of all iterations.
+    /// The number of the iteration; in a strategy, the number of all iterations.
     pub iteration: Option<i64>,
 }
 

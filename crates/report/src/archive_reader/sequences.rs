@@ -28,7 +28,7 @@ type Result<T> = std::result::Result<T, Malformed>;
 /// A query, or a FASTA subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivedSequence {
-    /// Its identifiers.
+    /// Identifiers of the sequence.
     pub ids: Vec<SeqId>,
     /// The title; empty if there is none.
     pub title: Vec<u8>,

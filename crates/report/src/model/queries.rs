@@ -11,7 +11,7 @@ use fleetblast_seq::id::SeqId;
 
 use crate::row_position::{RowPosition, SearchedExtent};
 
-/// What an archive stores of the search of a query, and reports of the archive show.
+/// Data about the search of a query, which an archive stores and its reports show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArchivedQuery {
     /// λ, K and H of ungapped and of gapped alignments; -1 for unknown ones.
@@ -20,27 +20,27 @@ pub struct ArchivedQuery {
     pub is_of_psiblast: bool,
     /// Masks that the report shows for the query, each with the number of its frame.
     pub masks: Vec<(i8, Range<u32>)>,
-    /// Whether they are masks of this query. BLAST+ can take those of another one, which the
+    /// Whether `masks` are masks of this query. BLAST+ can take masks of another query, which the
     /// pairwise report does not show.
     pub has_own_masks: bool,
     /// Number of letters that were searched.
     pub searched_length: usize,
 }
 
-/// What archives store of a query as it was read.
+/// A query as it was read, and as archives store it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadQuery<'a> {
     /// The definition line without `>`.
     pub defline: &'a [u8],
     /// Ranges of lower-case letters of the whole query, ascending.
     pub lower_case: &'a [Range<u32>],
-    /// What the archive stores of the query's search, if the query comes from an archive.
+    /// Data about the query's search, if the query comes from an archive.
     pub archived: Option<&'a ArchivedQuery>,
     /// Whether the query has masks of repeats.
     pub has_repeats: bool,
     /// Whether BLAST+ searched a batch before the batch of the query.
     pub follows_searched_batch: bool,
-    /// BLAST+'s warnings about its letters and its definition line, as printed.
+    /// BLAST+'s warnings about the query's letters and definition line, as printed.
     pub warnings: &'a [String],
 }
 
@@ -54,7 +54,7 @@ pub struct QueryResult<'a> {
     pub unnamed: usize,
     /// Name of the query from a file, used instead of `Query_N`.
     pub name_from_file: Option<&'a [u8]>,
-    /// What else was read with the query.
+    /// Data that was read with the query.
     pub read: ReadQuery<'a>,
     /// The definition line; with `-parse_deflines` the rest of it, after the identifiers.
     pub title: &'a [u8],

@@ -112,7 +112,7 @@ pub trait SubjectSource {
 /// A subject from FASTA, as it was read.
 #[derive(Clone, Debug)]
 pub struct FastaSubject<'a> {
-    /// Its identifiers, at least one.
+    /// Identifiers of the subject, at least one.
     pub ids: Vec<SeqId>,
     /// The definition line without `>`.
     pub defline: &'a [u8],

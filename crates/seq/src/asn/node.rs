@@ -289,7 +289,7 @@ pub(super) fn index_of_name(
         .ok_or_else(|| format!("'{}' does not belong here", String::from_utf8_lossy(name)))
 }
 
-/// As [`named`], for the number of a label.
+/// As [`index_of_name`], for the number of a label.
 pub(super) fn index_of_number(
     number: usize,
     names: &[&str],

@@ -46,12 +46,12 @@ pub struct AsnReader<'a> {
 }
 
 impl<'a> AsnReader<'a> {
-    /// Makes a reader at the start of a text file.
+    /// Creates a reader at the start of a text file.
     pub fn text(input: impl Read + 'a) -> Self {
         Self::new(input, Encoding::Text)
     }
 
-    /// Makes a reader at the start of a binary file.
+    /// Creates a reader at the start of a binary file.
     pub fn binary(input: impl Read + 'a) -> Self {
         Self::new(input, Encoding::Binary)
     }

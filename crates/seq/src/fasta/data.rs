@@ -31,7 +31,7 @@ pub(super) struct Residues {
 }
 
 impl Residues {
-    /// Makes an empty sequence. `expected` is the type that the program expects, `molecule` the
+    /// Creates an empty sequence. `expected` is the type that the program expects, `molecule` the
     /// type that the identifiers indicate.
     pub(super) fn new(expected: Molecule, molecule: Option<Molecule>) -> Self {
         Self {

@@ -103,7 +103,7 @@ pub(super) struct Residues {
 }
 
 impl Residues {
-    /// Makes an empty sequence of this type.
+    /// Creates an empty sequence of this type.
     pub(super) fn new(molecule: Molecule) -> Self {
         let table = match molecule {
             Molecule::Protein => &PROTEIN,

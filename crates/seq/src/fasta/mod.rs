@@ -65,13 +65,13 @@ pub struct Options {
     pub parse_deflines: bool,
     /// The program whose rules apply.
     pub rules: Rules,
-    /// What ends an identifier.
+    /// The character that ends an identifier.
     pub id_end: IdEnd,
     /// Whether all characters of a local identifier are checked, not only the first one.
     pub checks_whole_ids: bool,
 }
 
-/// What ends the identifier at the start of a definition line, beside a blank.
+/// The character that ends the identifier at the start of a definition line, besides a blank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdEnd {
     /// The bracket of `[key=value]`.
@@ -174,7 +174,7 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Makes a reader of `input`. Errors call the input `name`: the path as the user gave it.
+    /// Creates a reader of `input`. Errors call the input `name`: the path as the user gave it.
     pub fn new(input: R, name: impl Into<PathBuf>, options: Options) -> Self {
         Self { lines: Lines::new(input, name.into()), options }
     }
@@ -263,7 +263,7 @@ impl<R: BufRead> Reader<R> {
         self.options.parse_deflines || !self.options.rules.is_query()
     }
 
-    /// Makes the error for the current line.
+    /// Creates the error for the current line.
     fn error(&self, problem: FastaErrorKind, warnings: Vec<Warning>) -> FastaError {
         self.error_at(self.lines.number(), problem, warnings)
     }

@@ -61,38 +61,38 @@ impl IdException {
         }
     }
 
-    /// Makes the error for a text where only a number is allowed.
+    /// Creates the error for a text where only a number is allowed.
     pub(super) fn no_choice() -> Self {
         Self { cause: Cause::Choice }
     }
 
-    /// Makes the error for an empty word.
+    /// Creates the error for an empty word.
     pub(super) fn empty() -> Self {
         Self::new("CSeq_id::Set", 2457, "Empty bare accession supplied".to_owned())
     }
 
-    /// Makes the error for a word that is neither an accession nor a valid local identifier.
+    /// Creates the error for a word that is neither an accession nor a valid local identifier.
     pub(super) fn malformed(word: &[u8]) -> Self {
         Self::new("CSeq_id::Set", 2490, format!("Malformatted ID {}", to_text(word)))
     }
 
-    /// Makes the error for a part that stands in the place of a tag but is none.
+    /// Creates the error for a part that stands in the place of a tag but is none.
     pub(super) fn unsupported_tag(part: &[u8]) -> Self {
         Self::new("CSeq_id::ParseIDs", 2646, format!("Unsupported ID type {}", to_text(part)))
     }
 
-    /// Makes the error for more than one identifier.
+    /// Creates the error for more than one identifier.
     pub(super) fn too_many_parts(word: &[u8]) -> Self {
         let text = format!("FASTA-style ID {} has too many parts.", to_text(word));
         Self::new("CSeq_id::Set", 2531, text)
     }
 
-    /// Makes the error for missing parts after a tag.
+    /// Creates the error for missing parts after a tag.
     pub(super) fn too_few_parts(tag: &str) -> Self {
         Self::new("CSeq_id::x_Init", 2721, format!("Not enough fields for ID of type {tag}"))
     }
 
-    /// Makes the error for an invalid sequence number of a patent. `parts` are the country, the
+    /// Creates the error for an invalid sequence number of a patent. `parts` are the country, the
     /// patent number and the sequence number.
     pub(super) fn patent(parts: [&[u8]; 3]) -> Self {
         let [country, number, sequence] = parts.map(to_text);
@@ -100,19 +100,19 @@ impl IdException {
         Self::new("CSeq_id::x_Init", 2779, text)
     }
 
-    /// Makes the error for an invalid PDB entry.
+    /// Creates the error for an invalid PDB entry.
     pub(super) fn pdb(entry: &[u8]) -> Self {
         Self::new("CSeq_id::x_Init", 2793, format!("Malformatted PDB ID {}", to_text(entry)))
     }
 
-    /// Makes the error for an invalid identifier of a type whose identifiers are numbers.
+    /// Creates the error for an invalid identifier of a type whose identifiers are numbers.
     pub(super) fn no_number(kind: &str, part: &[u8]) -> Self {
         let part = to_text(part);
         let text = format!("Negative, excessively large, or non-numeric {kind} ID {part}");
         Self::new("CSeq_id::Set", 2921, text)
     }
 
-    /// Makes the error for an invalid version after the dot of an accession. BLAST+ checks it in
+    /// Creates the error for an invalid version after the dot of an accession. BLAST+ checks it in
     /// two functions.
     pub(super) fn version(function: &'static str, line: u32, accession: &[u8]) -> Self {
         let accession = to_text(accession);
@@ -120,7 +120,7 @@ impl IdException {
         Self::new(function, line, text)
     }
 
-    /// Makes the error for an identifier with neither accession nor name.
+    /// Creates the error for an identifier with neither accession nor name.
     pub(super) fn nameless(release: &[u8]) -> Self {
         let release = to_text(release);
         let text = format!(

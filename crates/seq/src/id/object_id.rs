@@ -16,7 +16,7 @@ pub enum ObjectId {
 }
 
 impl ObjectId {
-    /// Makes a number of a text from 1 to 2³¹−1 without sign or leading zeros. Keeps any other
+    /// Converts a text to a number from 1 to 2³¹−1 without sign or leading zeros. Keeps any other
     /// text.
     pub fn from_text(text: &[u8]) -> Self {
         let number = match text.first() {

@@ -269,8 +269,8 @@ fn pdb(entry: &[u8], chain: &[u8]) -> Result<SeqId, IdException> {
     Ok(SeqId::Pdb { mol: trim_spaces(mol).to_vec(), chain: trim_spaces(chain).to_vec() })
 }
 
-/// Makes an identifier of an accession, with its version after the last dot, and a name. One of the
-/// two can be empty. Accessions of PIR and PRF have no versions.
+/// Creates an identifier from an accession, with its version after the last dot, and a name. One of
+/// the two can be empty. Accessions of PIR and PRF have no versions.
 pub(super) fn text(
     kind: TextKind,
     accession: &[u8],

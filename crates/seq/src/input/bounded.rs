@@ -22,7 +22,7 @@ pub(super) struct CountingReader<R> {
 }
 
 impl<R> CountingReader<R> {
-    /// Makes a reader of `inner`. Returns it with its counter.
+    /// Creates a reader of `inner`. Returns it with its counter.
     pub(super) fn new(inner: R) -> (Self, Arc<AtomicU64>) {
         let bytes_read = Arc::<AtomicU64>::default();
         (Self { inner, bytes_read: Arc::clone(&bytes_read) }, bytes_read)

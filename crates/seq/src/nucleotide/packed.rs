@@ -9,7 +9,7 @@ pub struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// Makes a view of the first `length` bases in `bytes`. The low bits of the last byte may be
+    /// Creates a view of the first `length` bases in `bytes`. The low bits of the last byte may be
     /// unused.
     ///
     /// # Panics

@@ -51,14 +51,14 @@ pub struct Random {
 }
 
 impl Default for Random {
-    /// Makes a generator without a seed. It always starts with the same numbers.
+    /// Creates a generator without a seed. It always starts with the same numbers.
     fn default() -> Self {
         Random { state: UNSEEDED, j: 12, k: SIZE - 1 }
     }
 }
 
 impl Random {
-    /// Makes a generator with a seed.
+    /// Creates a generator with a seed.
     pub fn new(seed: u32) -> Self {
         let mut state = [seed; SIZE];
         for i in 1..SIZE {

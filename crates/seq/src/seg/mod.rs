@@ -74,12 +74,12 @@ pub struct Masker {
 }
 
 impl Masker {
-    /// Makes a masker with these parameters.
+    /// Creates a masker with these parameters.
     pub fn new(params: &SegParams) -> Self {
         Self { windows: Windows::new(params.checked()), trimmer: Trimmer::default() }
     }
 
-    /// Makes a masker for [`segments`](Self::segments). Unlike searches, `segmasker` takes a
+    /// Creates a masker for [`segments`](Self::segments). Unlike searches, `segmasker` takes a
     /// negative entropy for 0.
     pub fn for_segmasker(params: &SegParams) -> Self {
         let cut = |value: f64| SegParams::LEAST_ENTROPY.max(value);

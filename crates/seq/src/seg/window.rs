@@ -30,7 +30,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// Makes the cut-off for windows with `total` standard residues.
+    /// Creates the cut-off for windows with `total` standard residues.
     fn new(bits: f64, total: usize) -> Self {
         // H = (T ln T − Σ c ln c) / (T ln 2)  ⇔  Σ c ln c = T ln T − H T ln 2
         let total = total as f64;
@@ -73,7 +73,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Makes the classification for positive parameters, without tables.
+    /// Creates the classification for positive parameters, without tables.
     pub(super) fn new(params: SegParams) -> Self {
         let window = params.window.max(1) as usize;
         let before = window.div_ceil(2) - 1;

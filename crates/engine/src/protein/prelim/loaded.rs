@@ -37,7 +37,7 @@ struct BothWays {
 pub(super) struct LoadedSubject<'a> {
     /// Residues between margins of sentinels.
     pub forward: &'a [u8],
-    /// The same residues and margins, backwards.
+    /// The residues and margins of `forward`, backwards.
     pub backward: &'a [u8],
 }
 

@@ -25,7 +25,7 @@ pub enum FormattingStage {
     Format(PrintedHits),
 }
 
-/// What follows a stage.
+/// The step after a stage.
 pub enum AfterStage {
     /// Another stage, with its questions.
     Stage(FormattingStage),

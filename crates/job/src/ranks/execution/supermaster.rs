@@ -43,7 +43,7 @@ pub struct SearchSupermaster<'a> {
     job: &'a RankJob<'a>,
     queries: BlockSource<'a>,
     output: Option<JobOutput>,
-    /// The same output, as ranks write to it.
+    /// The file of `output`, as ranks write to it.
     file: SharedOutput,
     /// Receives the complete output, to publish it.
     publisher: Sender<JobOutput>,

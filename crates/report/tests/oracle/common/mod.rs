@@ -60,7 +60,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Makes a protein search with default options.
+    /// Creates a protein search with default options.
     pub fn new(queries: Vec<Entry>, subjects: Vec<Entry>, kind: Subjects) -> Self {
         Self {
             queries,
@@ -73,7 +73,7 @@ impl Case {
         }
     }
 
-    /// Makes a nucleotide search with the default options of `blastn`.
+    /// Creates a nucleotide search with the default options of `blastn`.
     pub fn of_bases(queries: Vec<Entry>, subjects: Vec<Entry>, kind: Subjects) -> Self {
         let scoring = NucleotideScoring::new(1, -2, 0, 0).unwrap();
         let params = NucleotideParams::megablast(&Release::V2_12_0, scoring);

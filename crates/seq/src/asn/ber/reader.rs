@@ -34,7 +34,7 @@ pub struct BerReader<'a> {
 }
 
 impl<'a> BerReader<'a> {
-    /// Makes a reader at the start of these bytes.
+    /// Creates a reader at the start of these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, skipped: None }
     }

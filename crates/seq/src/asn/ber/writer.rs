@@ -14,7 +14,7 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Makes a writer that appends to `bytes`.
+    /// Creates a writer that appends to `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>) -> Self {
         Self { bytes }
     }
