@@ -4,7 +4,7 @@ use fleetblast_makedb::DatabaseDates;
 use jiff::Zoned;
 
 /// The time of the run, in the formats of the log and of the database files.
-pub(crate) struct Now {
+pub(crate) struct RunTime {
     /// `11/20/2026 23:14:21`, for the log.
     pub(crate) log: String,
     /// `Mar 5, 2026  09:00 PM`, for binary lists of identifiers.
@@ -14,17 +14,17 @@ pub(crate) struct Now {
 }
 
 /// Returns the current local time.
-pub(crate) fn now() -> Now {
+pub(crate) fn now() -> RunTime {
     format(&Zoned::now())
 }
 
-fn format(time: &Zoned) -> Now {
+fn format(time: &Zoned) -> RunTime {
     let log = time.strftime("%m/%d/%Y %H:%M:%S").to_string();
     // Day and hour have no leading zero or blank.
     let index = time.strftime("%b %-d, %Y  %-I:%M %p").to_string();
     // In lists, the hour has a leading zero.
     let list = time.strftime("%b %-d, %Y  %I:%M %p").to_string();
-    Now { files: DatabaseDates { index_date: index, mask_date: log.clone() }, list, log }
+    RunTime { files: DatabaseDates { index_date: index, mask_date: log.clone() }, list, log }
 }
 
 #[cfg(test)]

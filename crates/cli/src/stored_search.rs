@@ -63,9 +63,9 @@ pub const RESTORED: [&str; 30] = [
 ];
 
 /// The options of a stored search.
-pub struct Stored<'a>(pub &'a [ArchiveOption]);
+pub struct StoredOptions<'a>(pub &'a [ArchiveOption]);
 
-impl Stored<'_> {
+impl StoredOptions<'_> {
     /// Returns the value of an option.
     pub fn value(&self, name: &str) -> Option<&OptionValue> {
         self.0.iter().find(|option| option.name == name).map(|option| &option.value)
@@ -108,7 +108,7 @@ impl Stored<'_> {
 /// has them.
 pub fn search_options(
     request: &StoredRequest,
-    stored: &Stored<'_>,
+    stored: &StoredOptions<'_>,
     program: &Program,
 ) -> Vec<String> {
     let mut words = Vec::new();
@@ -152,7 +152,7 @@ pub fn search_options(
 }
 
 /// Returns the value of `-dust` or `-seg`; `None` if nothing is stored.
-pub fn query_filter(request: &StoredRequest, stored: &Stored<'_>) -> Option<String> {
+pub fn query_filter(request: &StoredRequest, stored: &StoredOptions<'_>) -> Option<String> {
     match request.program.as_str() {
         "blastn" => filter(stored, "Dust", ["Level", "Window", "Linker"]),
         _ => filter(stored, "Seg", ["Window", "Locut", "Hicut"]),
@@ -160,7 +160,7 @@ pub fn query_filter(request: &StoredRequest, stored: &Stored<'_>) -> Option<Stri
 }
 
 /// Returns the value of the option for a filter of queries; `None` if nothing is stored.
-fn filter(stored: &Stored<'_>, filter: &str, parts: [&str; 3]) -> Option<String> {
+fn filter(stored: &StoredOptions<'_>, filter: &str, parts: [&str; 3]) -> Option<String> {
     let number = |part: &str| {
         let name = format!("{filter}Filtering{part}");
         let integer = stored.integer(&name).map(|number| number.to_string());

@@ -61,7 +61,7 @@ fn build(
     let mut volumes = Vec::new();
     let mut builder = Builder::new(kind);
     for record in records {
-        let stored = Stored::new(kind, record.residues);
+        let stored = StoredBytes::new(kind, record.residues);
         // A volume has a sentinel before the first sequence; each sequence ends with another one.
         if stored.bytes.len() > largest - 1 {
             return Err(DbError::TooLarge {
@@ -88,7 +88,7 @@ fn build(
 }
 
 /// The bytes of a sequence in the format of the sequence file.
-struct Stored {
+struct StoredBytes {
     bytes: Vec<u8>,
     /// Offset of the ambiguities in `bytes`; for a protein, the number of bytes.
     ambiguities: usize,
@@ -101,7 +101,7 @@ const LONGEST_RUN: usize = 1 << 12;
 /// Flag in the count of words for the long format of ambiguities.
 const LONG_RUNS: u32 = 1 << 31;
 
-impl Stored {
+impl StoredBytes {
     fn new(kind: SequenceKind, mut letters: Vec<u8>) -> Self {
         let length = letters.len() as u32;
         if kind == SequenceKind::Protein {
@@ -171,7 +171,7 @@ impl Builder {
     }
 
     /// Adds a record to the volume. The caller ensures that all offsets stay below 2^32.
-    fn push(&mut self, stored: Stored, deflines: Vec<Defline>) {
+    fn push(&mut self, stored: StoredBytes, deflines: Vec<Defline>) {
         self.ambiguities.push((self.residues.len() + stored.ambiguities) as u32);
         self.residues.extend_from_slice(&stored.bytes);
         self.offsets.push(self.residues.len() as u32);

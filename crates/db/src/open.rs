@@ -111,7 +111,7 @@ impl Database {
 
     fn from_tree(
         tree: &AliasNode,
-        opened: &Opened,
+        opened: &OpenedTree,
         infos: Vec<DatabaseInfo>,
         part: Part,
     ) -> Result<Self, DbError> {
@@ -231,7 +231,7 @@ struct Part {
 impl Part {
     fn new(
         tree: &AliasNode,
-        opened: &Opened,
+        opened: &OpenedTree,
         user: Option<&Restriction>,
         lists: AliasLists,
         warnings: &mut Vec<String>,
@@ -298,14 +298,14 @@ struct Pool {
 }
 
 /// Volumes of one alias tree in OID order, each with its OIDs.
-struct Opened {
+struct OpenedTree {
     volumes: Vec<(BasePath, Arc<Volume>, Range<u32>)>,
     count: u32,
 }
 
 impl Pool {
     /// Opens the volumes of a tree, and checks that they belong together.
-    fn open(&mut self, tree: &AliasNode) -> Result<Opened, DbError> {
+    fn open(&mut self, tree: &AliasNode) -> Result<OpenedTree, DbError> {
         let mut volumes = Vec::new();
         for base in tree.all_volumes() {
             let volume = match self.volumes.get(&base) {
@@ -331,11 +331,11 @@ impl Pool {
         verify_lmdb_volumes(
             volumes.iter().map(|(_, volume, oids)| (volume.as_ref(), oids.clone())),
         )?;
-        Ok(Opened { volumes, count: starts[starts.len() - 1] })
+        Ok(OpenedTree { volumes, count: starts[starts.len() - 1] })
     }
 }
 
-impl Opened {
+impl OpenedTree {
     /// Returns the volumes, restricted to the definition lines that the filter includes.
     fn filter_volumes(&self, filter: Option<&Arc<DeflineFilter>>) -> Vec<Arc<Volume>> {
         let volumes = self.volumes.iter().enumerate().map(|(i, (_, volume, _))| match filter {
@@ -350,7 +350,7 @@ impl Opened {
     }
 }
 
-impl VolumeSource for Opened {
+impl VolumeSource for OpenedTree {
     fn get(&self, base: &BasePath) -> Option<(&Volume, Range<u32>)> {
         let (_, volume, span) = self.volumes.iter().find(|(name, _, _)| name == base)?;
         Some((volume, span.clone()))

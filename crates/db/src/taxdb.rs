@@ -37,12 +37,12 @@ pub struct TaxonNames {
 pub struct TaxonomyNames {
     /// Path of the index, if the search path has one.
     index: Option<PathBuf>,
-    opened: Option<Opened>,
+    opened: Option<OpenedFiles>,
     fault: Option<TaxonomyFault>,
 }
 
 #[derive(Debug)]
-struct Opened {
+struct OpenedFiles {
     index: FileBytes,
     data: FileBytes,
 }
@@ -91,7 +91,7 @@ impl TaxonomyNames {
     /// [`DbError::Inconsistent`] if the names are beyond the end of the data file. This file is
     /// then cut short, or of another release than the index.
     pub fn names_of_taxid(&self, taxid: i64) -> Result<Option<TaxonNames>, DbError> {
-        let Some(Opened { index, data }) = &self.opened else { return Ok(None) };
+        let Some(OpenedFiles { index, data }) = &self.opened else { return Ok(None) };
         let entries = index.get(HEADER..).unwrap_or_default().as_chunks::<ENTRY>().0;
         let at = entries.binary_search_by_key(&taxid, |entry| word(entry, 0).cast_signed().into());
         let Ok(at) = at else { return Ok(None) };
@@ -128,7 +128,7 @@ fn data_of(index: &Path) -> PathBuf {
 }
 
 /// Opens and checks index and data (`CTaxDBFileInfo`, seqdbtax.cpp).
-fn open(path: &Path) -> Result<Opened, TaxonomyFault> {
+fn open(path: &Path) -> Result<OpenedFiles, TaxonomyFault> {
     let silent = |error: DbError| TaxonomyFault { blast_message: None, reason: error.to_string() };
     let fault = |said: Option<String>, problem: String| TaxonomyFault {
         blast_message: said,
@@ -157,7 +157,7 @@ fn open(path: &Path) -> Result<Opened, TaxonomyFault> {
             "byte 4 tells another number of taxa than there is room for".to_owned(),
         ));
     }
-    Ok(Opened { index, data })
+    Ok(OpenedFiles { index, data })
 }
 
 fn word(bytes: &[u8; ENTRY], at: usize) -> u32 {

@@ -119,7 +119,7 @@ pub enum Command {
 
 /// The parsed command line.
 #[derive(Debug)]
-pub struct Parsed {
+pub struct CommandLine {
     /// The subcommand.
     pub command: Command,
     /// Directory of real sequences, if the user named one.
@@ -158,7 +158,7 @@ struct Raw {
 ///
 /// # Errors
 /// [`Error::Usage`] for unknown words, bad numbers and a missing subcommand.
-pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
+pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<CommandLine> {
     let raw = read(&mut parser).map_err(|e| Error::Usage(e.to_string()))?;
     // The programs run in another directory, so relative paths become absolute here.
     let whole =
@@ -294,7 +294,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         Some(other) => return Err(Error::Usage(format!("unknown subcommand `{other}`"))),
         None => return Err(Error::Usage("no subcommand given".into())),
     };
-    Ok(Parsed { command, data: raw.data })
+    Ok(CommandLine { command, data: raw.data })
 }
 
 fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {

@@ -179,7 +179,7 @@ struct Case {
 }
 
 /// The result of one program: that of each command, and the files that it made or changed.
-struct Made {
+struct CommandResults {
     outcomes: Vec<Outcome>,
     files: BTreeMap<String, Vec<u8>>,
 }
@@ -232,7 +232,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &ToolOptions) -> Res
 }
 
 /// Returns descriptions of the differences between the two programs.
-fn differing(case: &Case, expected: &Made, actual: &Made) -> Vec<String> {
+fn differing(case: &Case, expected: &CommandResults, actual: &CommandResults) -> Vec<String> {
     let mut differences = Vec::new();
     for ((command, old), new) in case.commands.iter().zip(&expected.outcomes).zip(&actual.outcomes)
     {
@@ -310,7 +310,7 @@ impl Stage {
     }
 
     /// Runs the commands of a case in a fresh directory.
-    fn make(&self, case: &Case, tool: impl Fn(&str) -> Tool) -> Result<Made> {
+    fn make(&self, case: &Case, tool: impl Fn(&str) -> Tool) -> Result<CommandResults> {
         clear(&self.run)?;
         let mut base = BTreeMap::new();
         for (name, bytes) in read_all(&self.base)? {
@@ -324,7 +324,7 @@ impl Stage {
         let mut files = read_all(&self.run)?;
         files.retain(|name, bytes| base.get(name) != Some(bytes) && !name.ends_with(".perf"));
         files.values_mut().for_each(|bytes| hide_date(bytes));
-        Ok(Made { outcomes, files })
+        Ok(CommandResults { outcomes, files })
     }
 }
 

@@ -62,7 +62,7 @@ pub fn add_fasta(
     let options = builder.options().clone();
     let parts = threads.get() * PARTS_PER_THREAD;
     let (to_encoders, from_reader) = bounded::<(u64, FastaPart)>(parts);
-    let (to_writer, from_encoders) = bounded::<(u64, Finished)>(parts);
+    let (to_writer, from_encoders) = bounded::<(u64, EncodeResult)>(parts);
     // Limits the memory: the reader takes a permit for each part, and gets it back when an earlier
     // part is written.
     let (give_back, allowed) = bounded::<()>(parts);
@@ -88,7 +88,7 @@ pub fn add_fasta(
 }
 
 /// An encoded part of the input, or the error that ended the input.
-type Finished = Result<EncodedPart, FastaError>;
+type EncodeResult = Result<EncodedPart, FastaError>;
 
 /// Reads the input, and sends its parts to the encoding threads.
 fn read(
@@ -96,7 +96,7 @@ fn read(
     name: &Path,
     allowed: &Receiver<()>,
     parts: &Sender<(u64, FastaPart)>,
-    errors: &Sender<(u64, Finished)>,
+    errors: &Sender<(u64, EncodeResult)>,
 ) {
     let mut splitter = FastaSplitter::new(input, name);
     for number in 0.. {
@@ -121,7 +121,7 @@ fn read(
 /// Encodes parts until there are no more, or until the writer has ended.
 fn work(
     parts: &Receiver<(u64, FastaPart)>,
-    blocks: &Sender<(u64, Finished)>,
+    blocks: &Sender<(u64, EncodeResult)>,
     name: &Path,
     options: &DatabaseOptions,
 ) {
@@ -145,7 +145,7 @@ impl Writer<'_> {
     /// Writes encoded parts in the order of their numbers.
     fn write(
         &mut self,
-        blocks: &Receiver<(u64, Finished)>,
+        blocks: &Receiver<(u64, EncodeResult)>,
         give_back: &Sender<()>,
         report: &mut impl FnMut(InputEvent<'_>),
     ) -> Result<(), MakedbError> {

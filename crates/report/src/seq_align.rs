@@ -83,7 +83,7 @@ struct Pair<'a> {
 }
 
 /// The part of a sequence that a run of columns covers.
-struct Covered {
+struct CoveredPart {
     /// First base or residue of the whole sequence, 0-based; `None` for a gap.
     start: Option<u32>,
     /// Number of bases or residues.
@@ -117,7 +117,7 @@ impl Pair<'_> {
         let mut fields = if program::is_translated(self.setup.params) {
             self.standard_segment(covered)
         } else {
-            let starts = covered.iter().map(Covered::dense_start).collect();
+            let starts = covered.iter().map(CoveredPart::dense_start).collect();
             vec![
                 ("dim", AsnValue::integer(2)),
                 ("ids", self.ids()),
@@ -140,7 +140,7 @@ impl Pair<'_> {
 
     /// Returns the runs of columns, with the number of columns of each, and what it covers of query
     /// and subject.
-    fn runs(&self, alignment: &Alignment) -> Result<Vec<(u32, [Covered; 2])>, ReportError> {
+    fn runs(&self, alignment: &Alignment) -> Result<Vec<(u32, [CoveredPart; 2])>, ReportError> {
         let misfit = || self.misfit(alignment);
         let extents = [self.query.extent(), self.source.extent(self.oid)];
         let frames = [self.query.context(alignment).frame, alignment.frame];
@@ -158,12 +158,12 @@ impl Pair<'_> {
                     // BLAST+ knows no strand for a gap at the start.
                     let frame =
                         if number == 0 && !is_mapped { Frame::Protein } else { frames_shown[row] };
-                    return Some(Covered { start: None, length: 0, strand: strand(frame) });
+                    return Some(CoveredPart { start: None, length: 0, strand: strand(frame) });
                 }
                 let letters = at[row]..at[row] + len;
                 at[row] += len;
-                let covered = Covered::new(frames[row], &letters, &extents[row])?;
-                Some(Covered { strand: strand(frames_shown[row]), ..covered })
+                let covered = CoveredPart::new(frames[row], &letters, &extents[row])?;
+                Some(CoveredPart { strand: strand(frames_shown[row]), ..covered })
             };
             let query = cover(0, EditOp::GapInQuery).ok_or_else(misfit)?;
             let subject = cover(1, EditOp::GapInSubject).ok_or_else(misfit)?;
@@ -172,20 +172,20 @@ impl Pair<'_> {
         Ok(runs)
     }
 
-    fn dense_segments(&self, runs: &[(u32, [Covered; 2])]) -> AsnValue {
+    fn dense_segments(&self, runs: &[(u32, [CoveredPart; 2])]) -> AsnValue {
         let covered = || runs.iter().flat_map(|(_, covered)| covered);
         AsnValue::Fields(vec![
             ("dim", AsnValue::integer(2)),
             ("numseg", AsnValue::integer(runs.len() as i64)),
             ("ids", self.ids()),
-            ("starts", AsnValue::List(covered().map(Covered::dense_start).collect())),
+            ("starts", AsnValue::List(covered().map(CoveredPart::dense_start).collect())),
             ("lens", AsnValue::List(runs.iter().map(|(len, _)| AsnValue::integer(*len)).collect())),
             ("strands", strands(covered())),
         ])
     }
 
-    fn standard_segment(&self, covered: &[Covered; 2]) -> Vec<(&'static str, AsnValue)> {
-        let location = |(covered, id): (&Covered, &AsnValue)| match covered.start {
+    fn standard_segment(&self, covered: &[CoveredPart; 2]) -> Vec<(&'static str, AsnValue)> {
+        let location = |(covered, id): (&CoveredPart, &AsnValue)| match covered.start {
             Some(start) => AsnValue::choice(
                 "int",
                 AsnValue::Fields(vec![
@@ -265,11 +265,11 @@ impl Pair<'_> {
     }
 }
 
-impl Covered {
+impl CoveredPart {
     /// Returns what `letters` of a frame cover of a sequence; `None` if they reach beyond it.
-    fn new(frame: Frame, letters: &Range<u32>, extent: &SearchedExtent) -> Option<Covered> {
+    fn new(frame: Frame, letters: &Range<u32>, extent: &SearchedExtent) -> Option<CoveredPart> {
         let covered = RowPosition::new(frame, letters, extent)?.sequence_range;
-        Some(Covered {
+        Some(CoveredPart {
             start: Some(covered.start),
             length: covered.end - covered.start,
             strand: strand(frame),
@@ -281,7 +281,7 @@ impl Covered {
     }
 }
 
-fn strands<'a>(covered: impl IntoIterator<Item = &'a Covered>) -> AsnValue {
+fn strands<'a>(covered: impl IntoIterator<Item = &'a CoveredPart>) -> AsnValue {
     AsnValue::List(covered.into_iter().map(|it| AsnValue::Word(it.strand)).collect())
 }
 

@@ -81,7 +81,7 @@ impl PartMasker {
     /// those of the part before.
     pub fn mask(&mut self, letters: &[u8]) -> Vec<Range<u32>> {
         let mut bases = Bases { letters, random: &mut self.random };
-        let mut masked = Masked { intervals: Vec::new(), linker: self.params.linker };
+        let mut masked = MaskedIntervals { intervals: Vec::new(), linker: self.params.linker };
         let mut from = 0;
         // A pass stops at the end of the sequence, and after a long run of one triplet. A new,
         // empty window then reads the bases of the old window again.
@@ -116,12 +116,12 @@ impl Bases<'_> {
 }
 
 /// Masked intervals found so far.
-struct Masked {
+struct MaskedIntervals {
     intervals: Vec<Range<u32>>,
     linker: u32,
 }
 
-impl Masked {
+impl MaskedIntervals {
     fn add(&mut self, interval: Range<u32>) {
         match self.intervals.last_mut() {
             Some(last) if last.end - 1 + self.linker >= interval.start => {
@@ -211,7 +211,7 @@ impl Window {
 
     /// Slides the window from base `from` to the end of the sequence, or to the end of a long run
     /// of one triplet.
-    fn pass(&mut self, bases: &mut Bases, from: u32, masked: &mut Masked) {
+    fn pass(&mut self, bases: &mut Bases, from: u32, masked: &mut MaskedIntervals) {
         let mut triplet = 0;
         let mut at = from;
         while let Some(base) = bases.read(at) {
@@ -255,7 +255,7 @@ impl Window {
 
     /// Masks the longest of the perfect ranges that start before `start`. Removes these ranges.
     #[inline]
-    fn emit(&mut self, start: u32, from: u32, masked: &mut Masked) {
+    fn emit(&mut self, start: u32, from: u32, masked: &mut MaskedIntervals) {
         let Some(first) = self.perfect.last().filter(|last| last.bases.start < start) else {
             return;
         };

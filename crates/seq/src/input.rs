@@ -180,11 +180,12 @@ impl Origin {
         let (compression, bytes_read) = (self.compression, Arc::clone(&self.bytes_read));
         match compression {
             Compression::None => {
-                Box::new(BufReader::with_capacity(BUFFER, Named { inner, origin: self }))
+                Box::new(BufReader::with_capacity(BUFFER, NamingReader { inner, origin: self }))
             }
             _ => {
                 let name = format!("{} ({})", self.path.display(), compression.name());
-                let inner = LimitedReader::new(Named { inner, origin: self }, bytes_read, name);
+                let inner =
+                    LimitedReader::new(NamingReader { inner, origin: self }, bytes_read, name);
                 Box::new(BufReader::with_capacity(BUFFER, inner))
             }
         }
@@ -192,12 +193,12 @@ impl Origin {
 }
 
 /// Reader whose errors name the file and its compression.
-struct Named<R> {
+struct NamingReader<R> {
     inner: R,
     origin: Origin,
 }
 
-impl<R: Read> Read for Named<R> {
+impl<R: Read> Read for NamingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.inner.read(buffer).map_err(|error| {
             let kind = error.kind();

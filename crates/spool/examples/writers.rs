@@ -21,7 +21,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 const BUFFER: usize = 4 << 20;
 
 /// Measurements of one method of writing.
-struct Measured {
+struct Measurements {
     name: &'static str,
     /// Seconds that each result waits until it is accepted.
     waits: Vec<f64>,
@@ -79,7 +79,7 @@ fn on_demand(
     results: &[&[u8]],
     writers: u32,
     times: usize,
-) -> Result<Measured, Failure> {
+) -> Result<Measurements, Failure> {
     let (start, end) = (Instant::now(), AtomicU64::new(0));
     drop(File::create(path)?);
     let waits = in_threads(writers, |_| {
@@ -98,7 +98,7 @@ fn on_demand(
     let seconds = start.elapsed().as_secs_f64();
     let bytes = fs::metadata(path)?.len();
     fs::remove_file(path)?;
-    Ok(Measured { name: "on demand", waits: waits.concat(), seconds, bytes, stored: bytes })
+    Ok(Measurements { name: "on demand", waits: waits.concat(), seconds, bytes, stored: bytes })
 }
 
 fn records(
@@ -107,7 +107,7 @@ fn records(
     writers: u32,
     times: usize,
     codec: Codec,
-) -> Result<Measured, Failure> {
+) -> Result<Measurements, Failure> {
     let start = Instant::now();
     let job = Checkpoint::open_with_codec(path, None, StartMode::New, codec)?;
     let written = in_threads(writers, |number| {
@@ -126,7 +126,7 @@ fn records(
     job.remove()?;
     let each: usize = results.iter().map(|result| result.len()).sum();
     let (waits, stored): (Vec<Vec<f64>>, Vec<u64>) = written.into_iter().unzip();
-    Ok(Measured {
+    Ok(Measurements {
         name: if codec == Codec::Gzip { "records, gzip" } else { "records, zstd" },
         waits: waits.concat(),
         seconds,
@@ -135,7 +135,7 @@ fn records(
     })
 }
 
-impl Measured {
+impl Measurements {
     fn print(&self, round: usize, writers: u32) {
         let count = self.waits.len() as f64;
         let mean = self.waits.iter().sum::<f64>() / count;

@@ -11,7 +11,7 @@ use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
 use crate::options::search::formatting::FormattingOptions;
 use crate::options::spec::Program;
 use crate::plan::format::{DESCRIPTIONS, FormatChoice};
-use crate::stored_search::{RESTORED, Stored, search_options};
+use crate::stored_search::{RESTORED, StoredOptions, search_options};
 
 /// Stored options that reports of alignments do not depend on, beside those that are restored.
 /// Another one may change the report and is refused.
@@ -69,7 +69,7 @@ pub fn search_words(
         let what = format_args!("archives of searches with the option {}", option.name);
         return Err(Error::unsupported(BLAST_FORMATTER.name, what));
     }
-    let stored = Stored(&archive.request.options);
+    let stored = StoredOptions(&archive.request.options);
     let mut words = subject_words(archive, &stored, program)?;
     words.extend(search_options(&archive.request, &stored, program));
     let mut words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
@@ -91,7 +91,7 @@ pub fn search_words(
 /// blast_formatter.cpp).
 fn subject_words(
     archive: &StoredArchive,
-    stored: &Stored<'_>,
+    stored: &StoredOptions<'_>,
     program: &Program,
 ) -> Result<Vec<String>, Error> {
     let unsupported = |what| Err(Error::unsupported(BLAST_FORMATTER.name, what));
@@ -136,7 +136,7 @@ pub fn refuse_big_integers(archive: &StoredArchive) -> Result<(), Error> {
 /// Returns the mode of composition-based statistics as stored. BLAST+ stores and shows it also
 /// where the matrix IDENTITY rules it out.
 pub fn stored_composition(archive: &StoredArchive) -> CompositionMode {
-    let number = Stored(&archive.request.options).integer("CompositionBasedStats");
+    let number = StoredOptions(&archive.request.options).integer("CompositionBasedStats");
     number.and_then(CompositionMode::from_number).unwrap_or(CompositionMode::Off)
 }
 
@@ -150,7 +150,7 @@ struct Limits {
 }
 
 impl Limits {
-    fn new(options: &FormatterOptions, stored: &Stored<'_>) -> Self {
+    fn new(options: &FormatterOptions, stored: &StoredOptions<'_>) -> Self {
         let is_text = is_text(options);
         let options = &options.formatting;
         let kept = stored.integer("HitlistSize").and_then(|kept| usize::try_from(kept).ok());
@@ -203,7 +203,7 @@ fn has_format(options: &FormatterOptions, predicate: fn(&FormatChoice) -> bool) 
 pub fn kept_subjects(request: &StoredRequest, options: &FormattingOptions) -> i64 {
     let given = options.max_target_seqs.or(options.num_alignments);
     let given = given.and_then(|given| i64::try_from(given).ok());
-    given.or_else(|| Stored(&request.options).integer("HitlistSize")).unwrap_or(KEPT)
+    given.or_else(|| StoredOptions(&request.options).integer("HitlistSize")).unwrap_or(KEPT)
 }
 
 /// Returns whether BLAST+ warns that the search kept few subjects, although no option of the report
@@ -212,7 +212,7 @@ pub fn warns_of_few(archive: &StoredArchive, options: &FormatterOptions) -> bool
     let FormattingOptions { num_descriptions, num_alignments, max_target_seqs, .. } =
         options.formatting;
     let given = [num_descriptions, num_alignments, max_target_seqs];
-    let kept = Stored(&archive.request.options).integer("HitlistSize");
+    let kept = StoredOptions(&archive.request.options).integer("HitlistSize");
     is_text(options) && given == [None; 3] && kept.is_some_and(|kept| kept < 5)
 }
 

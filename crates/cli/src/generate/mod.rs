@@ -9,7 +9,7 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard::print;
 
 use crate::options::constraint::Kind;
-use crate::options::generate::{GenerateOptions, Generated, WHAT};
+use crate::options::generate::{GenerateOptions, GeneratedText, WHAT};
 use crate::options::parse::GivenOptions;
 use crate::options::spec::{OptionSpec, Program};
 
@@ -22,18 +22,18 @@ const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];
 /// An unknown command; output that cannot be written.
 pub fn run(given: &GivenOptions, programs: &[Program]) -> Result<(), Error> {
     let GenerateOptions { what, command } = GenerateOptions::new(given);
-    if command.is_some() && what != Generated::Man {
+    if command.is_some() && what != GeneratedText::Man {
         let what = WHAT.word_for_value(&what).unwrap_or_default();
         let message = format!("Error: -command goes with 'man' only, not with '{what}'");
         return Err(Error::new(exit::INPUT, message));
     }
     let made = match what {
-        Generated::Bash => bash::completions(programs),
-        Generated::Fish => fish::completions(programs),
-        Generated::Zsh => zsh::completions(programs),
-        Generated::Links => lines(programs.iter().filter(|program| program.is_of_blast())),
-        Generated::Pages => lines(programs.iter()),
-        Generated::Man => match command {
+        GeneratedText::Bash => bash::completions(programs),
+        GeneratedText::Fish => fish::completions(programs),
+        GeneratedText::Zsh => zsh::completions(programs),
+        GeneratedText::Links => lines(programs.iter().filter(|program| program.is_of_blast())),
+        GeneratedText::Pages => lines(programs.iter()),
+        GeneratedText::Man => match command {
             None => man::overview(programs),
             Some(name) => man::page(find(programs, &name.to_string_lossy())?),
         },

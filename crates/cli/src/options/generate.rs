@@ -28,7 +28,7 @@ const OPTIONS: &[OptionSpec] = &[spec::H, spec::HELP, WHAT.spec, COMMAND.spec];
 
 /// The texts that can be generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Generated {
+pub enum GeneratedText {
     /// Completions for bash.
     Bash,
     /// Completions for fish.
@@ -43,17 +43,17 @@ pub enum Generated {
     Zsh,
 }
 
-const GENERATED: ValueWords<Generated, 6> = ValueWords::new([
-    ("bash", Generated::Bash),
-    ("fish", Generated::Fish),
-    ("links", Generated::Links),
-    ("man", Generated::Man),
-    ("pages", Generated::Pages),
-    ("zsh", Generated::Zsh),
+const GENERATED: ValueWords<GeneratedText, 6> = ValueWords::new([
+    ("bash", GeneratedText::Bash),
+    ("fish", GeneratedText::Fish),
+    ("links", GeneratedText::Links),
+    ("man", GeneratedText::Man),
+    ("pages", GeneratedText::Pages),
+    ("zsh", GeneratedText::Zsh),
 ]);
 
 /// `-what`.
-pub const WHAT: Opt<Generated> = Opt::one_of(
+pub const WHAT: Opt<GeneratedText> = Opt::one_of(
     "what",
     Group::TOP,
     &[
@@ -80,7 +80,7 @@ pub const COMMAND: Opt<OsString> = Opt::text(
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenerateOptions {
     /// `-what`.
-    pub what: Generated,
+    pub what: GeneratedText,
     /// `-command`.
     pub command: Option<OsString>,
 }

@@ -40,7 +40,7 @@ const TICK: Duration = Duration::from_millis(250);
 
 /// A simulated job.
 #[derive(Debug, Serialize)]
-struct Simulated {
+struct SimulatedJob {
     /// Report of the run that completed the job.
     report: Report,
     /// Wall time of all runs, in seconds.
@@ -80,7 +80,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
 
 /// Simulates a job to its end. After each failure, the job resumes from its checkpoint. A terminal
 /// shows the elapsed time.
-fn job(setup: &Setup) -> Result<Simulated, Error> {
+fn job(setup: &Setup) -> Result<SimulatedJob, Error> {
     show_elapsed_time(&setup.job, || run_to_the_end(setup))
 }
 
@@ -97,7 +97,7 @@ fn show_elapsed_time<T>(job: &Job, simulate: impl FnOnce() -> T) -> T {
     simulated
 }
 
-fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
+fn run_to_the_end(setup: &Setup) -> Result<SimulatedJob, Error> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(setup.job.seed);
     let mut job = setup.job.clone();
     let mut wall_seconds = 0.0;
@@ -114,7 +114,7 @@ fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
                 let longest_block_seconds = job.workload.longest_block();
                 let report = outcome.report;
                 let efficiency = report.efficiency / usable_share(&job.machine, report.ranks);
-                return Ok(Simulated {
+                return Ok(SimulatedJob {
                     report,
                     wall_seconds,
                     efficiency,

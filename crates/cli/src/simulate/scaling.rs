@@ -6,7 +6,7 @@ use fleetblast_job::error::Error;
 use serde::Serialize;
 
 use super::setup::{self, Setup};
-use super::{Simulated, job, print, text};
+use super::{SimulatedJob, job, print, text};
 use crate::options::simulate::SimulateOptions;
 use crate::report::text::{percent, seconds};
 
@@ -19,7 +19,7 @@ const KNEE: f64 = 0.9;
 #[derive(Debug, Serialize)]
 pub struct ScalingRow {
     scale: Scale,
-    simulated: Simulated,
+    simulated: SimulatedJob,
 }
 
 /// Simulates the jobs of the scaling table, and prints each row when it is known.
@@ -96,7 +96,7 @@ fn knee(lines: &[ScalingRow]) -> String {
     let Some(beyond) = dynamic.iter().find(|line| line.simulated.efficiency < KNEE) else {
         return format!("All within {} efficiency: no knee up to here.\n\n", percent(KNEE));
     };
-    let Simulated { report, longest_block_seconds, .. } = &beyond.simulated;
+    let SimulatedJob { report, longest_block_seconds, .. } = &beyond.simulated;
     let ideal = (report.search + report.answer) / f64::from(report.workers);
     format!(
         "The knee is before {} ranks: the work is {} a rank there, the longest block alone takes {}, reading the queries {}.\n\n",

@@ -3,7 +3,7 @@
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::report::Report;
 
-use super::Simulated;
+use super::SimulatedJob;
 use super::setup::Setup;
 use crate::report::text::{bytes, count, percent, pluralize, seconds};
 
@@ -13,7 +13,7 @@ const BUSY: f64 = 0.8;
 const WELL_USED: f64 = 0.9;
 
 /// Formats the results of a simulated job.
-pub fn describe(setup: &Setup, simulated: &Simulated) -> String {
+pub fn describe(setup: &Setup, simulated: &SimulatedJob) -> String {
     let Setup { job, replicas, .. } = setup;
     let report = &simulated.report;
     let lanes = f64::from(report.workers) * report.makespan.max(1e-9);
@@ -117,7 +117,7 @@ fn machine(machine: &Machine, ranks: u32) -> String {
 }
 
 /// Names the limit of a job's speed.
-pub fn limit(simulated: &Simulated) -> String {
+pub fn limit(simulated: &SimulatedJob) -> String {
     let report = &simulated.report;
     let Report { makespan, workers, .. } = *report;
     let lanes = f64::from(workers) * makespan.max(1e-9);

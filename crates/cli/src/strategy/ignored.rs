@@ -11,7 +11,7 @@ use crate::options::constraint::Kind;
 use crate::options::parse::GivenOptions;
 use crate::options::search::strategy::IMPORT_SEARCH_STRATEGY;
 use crate::options::spec::{Group, OptionSpec, Program};
-use crate::stored_search::Stored;
+use crate::stored_search::StoredOptions;
 
 /// Options of [`OVERRIDING`] about which BLAST+ warns, but which it uses all the same.
 const WARNED: [&str; 6] = ["show_gis", "html", "line_length", "sorthits", "sorthsps", "mt_mode"];
@@ -102,7 +102,7 @@ fn usual_value(program: &Program, request: &StoredRequest, name: &str) -> Option
 
 /// Returns the task that BLAST+ derives from the stored search.
 fn task(program: &Program, request: &StoredRequest) -> &'static str {
-    let template = Stored(&request.options).integer("MBTemplateLength");
+    let template = StoredOptions(&request.options).integer("MBTemplateLength");
     match request.service.as_str() {
         _ if template.is_some_and(|length| length != 0) => "dc-megablast",
         "megablast" => "megablast",

@@ -21,7 +21,7 @@ use crate::options::spec::{Group, Program};
 use crate::options::values::Values;
 use crate::plan::ProcessEnvironment;
 use crate::plan::format::{ALIGNMENTS, DESCRIPTIONS, FormatChoice};
-use crate::stored_search::{Stored, asn_reader};
+use crate::stored_search::{StoredOptions, asn_reader};
 use crate::text_file::read_text_file;
 
 /// Options of the command line that a strategy does not replace, beside those for the subjects.
@@ -235,7 +235,7 @@ impl Importer<'_> {
     /// (`CFormattingArgs::ExtractAlgorithmOptions`, blast_args.cpp). Returns the number of
     /// alignments in the report if the options cannot express it.
     fn limit_subjects(&self, given: &mut GivenOptions) -> Option<usize> {
-        let kept = Stored(&self.request.options).integer("HitlistSize")?;
+        let kept = StoredOptions(&self.request.options).integer("HitlistSize")?;
         let kept = usize::try_from(kept).ok().filter(|&kept| kept != DESCRIPTIONS)?;
         let values = Values::new(&self.program, self.given);
         let release = values.release();

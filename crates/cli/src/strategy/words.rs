@@ -11,7 +11,7 @@ use super::unsupported_error;
 use crate::options::parse::{self, GivenOptions, Request, Value};
 use crate::options::spec::Program;
 use crate::options::usage::ProgramName;
-use crate::stored_search::{BOOLEANS, INTEGERS, Stored, query_filter, search_options};
+use crate::stored_search::{BOOLEANS, INTEGERS, StoredOptions, query_filter, search_options};
 
 /// Options that [`search_options`] does not restore, with their stored names.
 const FURTHER: [(&str, &str); 14] = [
@@ -85,7 +85,7 @@ pub fn stored_options(program: &Program, request: &StoredRequest) -> Result<Give
     if stored_program != program.name {
         return Err(unsupported_error(program.name, &what));
     }
-    let stored = Stored(&request.options);
+    let stored = StoredOptions(&request.options);
     if let Some(option) = request.options.iter().find(|option| !is_supported(program, option)) {
         let what = format!("a search strategy with the option {}", option.name);
         return Err(unsupported_error(program.name, &what));
@@ -119,7 +119,7 @@ pub fn stored_options(program: &Program, request: &StoredRequest) -> Result<Give
     }
 }
 
-fn further_words(stored: &Stored<'_>, program: &Program) -> Vec<String> {
+fn further_words(stored: &StoredOptions<'_>, program: &Program) -> Vec<String> {
     let mut words = Vec::new();
     for (option, name) in FURTHER {
         let value = stored.integer(name).map(|number| number.to_string());

@@ -22,12 +22,12 @@ struct State {
     /// The part of `finished` that an earlier run finished.
     earlier: u64,
     /// Unfinished blocks, by number.
-    open: BTreeMap<u32, Open>,
+    open: BTreeMap<u32, OpenBlock>,
     /// The largest finished amount so far, in queries, so that progress never goes back.
     most: f64,
 }
 
-struct Open {
+struct OpenBlock {
     queries: u64,
     share: f64,
     /// The current stage of the block, and its number of steps, if the stage counts steps.
@@ -65,7 +65,7 @@ impl Meter {
 
     /// Begins a block with this number of queries.
     pub fn open(&self, block: u32, queries: u64) {
-        self.lock().open.insert(block, Open { queries, share: 0.0, stage: None });
+        self.lock().open.insert(block, OpenBlock { queries, share: 0.0, stage: None });
     }
 
     /// Raises the finished share of a block to at least `share`.
@@ -106,7 +106,7 @@ impl Meter {
     pub fn snapshot(&self) -> Snapshot {
         let steps = self.steps.load(Ordering::Relaxed);
         let mut state = self.lock();
-        let part = |open: &Open| {
+        let part = |open: &OpenBlock| {
             let counted = open.stage.map_or(0.0, |(stage, all)| stage.share(steps, all));
             open.queries as f64 * open.share.max(counted)
         };

@@ -142,12 +142,12 @@ fn standard_output_that_is_not_for_writing_is_an_error() {
 }
 
 /// A run that has begun its report and waits for more queries.
-struct Waiting {
+struct WaitingRun {
     child: Child,
     stdin: ChildStdin,
 }
 
-impl Waiting {
+impl WaitingRun {
     fn start(sandbox: &Sandbox, mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -187,7 +187,7 @@ fn an_interrupted_run_leaves_nothing_and_dies_by_the_signal() {
             // Signals may be ignored in the tests themselves: shells do that for background jobs.
             let script = "ulimit -c 0; exec env --default-signal=INT,TERM,HUP,QUIT \"$@\"";
             let command = sandbox.shell(script, &["-query", "-", "-out", out]);
-            let waiting = Waiting::start(&sandbox, command);
+            let waiting = WaitingRun::start(&sandbox, command);
             waiting.signal(name);
             let output = waiting.child.wait_with_output().expect("the program ends");
             drop(waiting.stdin);
@@ -204,7 +204,8 @@ fn a_signal_that_was_ignored_stays_ignored() {
     let sandbox = Sandbox::new();
     let expected = report(&sandbox);
     let script = "trap '' HUP INT && exec \"$@\"";
-    let waiting = Waiting::start(&sandbox, sandbox.shell(script, &["-query", "-", "-out", "new"]));
+    let waiting =
+        WaitingRun::start(&sandbox, sandbox.shell(script, &["-query", "-", "-out", "new"]));
     waiting.signal("HUP");
     waiting.signal("INT");
     let output = waiting.end();

@@ -30,13 +30,13 @@ const SUBJECTS: usize = 6;
 const REPORTED: usize = 40;
 
 /// A job of several processes that waits for a pipe.
-struct Waiting {
+struct WaitingJob {
     dir: tempfile::TempDir,
     ranks: u32,
     child: Child,
 }
 
-impl Waiting {
+impl WaitingJob {
     /// Starts a search whose last `io_ranks` ranks make the report. It waits for more queries from
     /// `q.pipe`.
     fn for_queries(ranks: u32, io_ranks: &str) -> (Self, File) {
@@ -44,7 +44,7 @@ impl Waiting {
         write(dir.path(), "db", &FOUR, &family(1, SUBJECTS));
         make_pipe(&dir.path().join("q.pipe"));
         let program = [BLASTP[0], "-db", "db", "-query", "q.pipe", "-outfmt", "6"];
-        let job = Waiting::start(dir, ranks, &program, &["-out", "r", "-io_ranks", io_ranks]);
+        let job = WaitingJob::start(dir, ranks, &program, &["-out", "r", "-io_ranks", io_ranks]);
         let pipe = File::options().write(true).open(job.dir.path().join("q.pipe"));
         let mut pipe = pipe.expect("a pipe that is read");
         // When the search has read these queries, it is under way.
@@ -58,7 +58,7 @@ impl Waiting {
     /// Starts a job whose report goes to a pipe that nobody reads any more.
     fn for_reader(dir: tempfile::TempDir, ranks: u32, program: &[&str]) -> (Self, File) {
         make_pipe(&dir.path().join("r.pipe"));
-        let job = Waiting::start(dir, ranks, program, &["-out", "r.pipe"]);
+        let job = WaitingJob::start(dir, ranks, program, &["-out", "r.pipe"]);
         let pipe = File::open(job.dir.path().join("r.pipe"));
         let mut pipe = pipe.expect("a pipe that is written to");
         pipe.read_exact(&mut [0]).expect("the beginning of a report");
@@ -72,7 +72,7 @@ impl Waiting {
         let dir = proteins(5);
         make_pipe(&dir.path().join("q.pipe"));
         let program = [BLASTP[0], "-db", "db", "-query", "q.pipe", "-outfmt", "6"];
-        let job = Waiting::start(dir, ranks, &program, &["-out", "r", "-io_ranks", io_ranks]);
+        let job = WaitingJob::start(dir, ranks, &program, &["-out", "r", "-io_ranks", io_ranks]);
         let pipe = File::options().write(true).open(job.dir.path().join("q.pipe"));
         sleep(SETTLED);
         (job, pipe.expect("a pipe that is read"))
@@ -84,7 +84,7 @@ impl Waiting {
         command.args(program).args(options).current_dir(dir.path()).env("BATCH_SIZE", "400");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
         let child = command.spawn().expect("a launcher");
-        Waiting { dir, ranks, child }
+        WaitingJob { dir, ranks, child }
     }
 
     fn process(&self, rank: u32) -> Pid {
@@ -134,7 +134,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingJob {
     /// Kills the job, so that a failed test leaves no processes behind.
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -152,7 +152,7 @@ fn make_pipe(path: &Path) {
 
 /// Checks that a stopped rank ends a search that waits for more queries.
 fn search_ends(ranks: u32, io_ranks: &str, stopped: u32, who: &str) {
-    let (job, _pipe) = Waiting::for_queries(ranks, io_ranks);
+    let (job, _pipe) = WaitingJob::for_queries(ranks, io_ranks);
     job.ends_when_stopped(stopped, who);
 }
 
@@ -161,27 +161,27 @@ fn search_ends(ranks: u32, io_ranks: &str, stopped: u32, who: &str) {
 fn report_ends(stopped: u32, who: &str) {
     let words = ["-io_ranks", "2"];
     let program = [&BLASTP[..], &words].concat();
-    let (job, _pipe) = Waiting::for_reader(proteins(REPORTED), 4, &program);
+    let (job, _pipe) = WaitingJob::for_reader(proteins(REPORTED), 4, &program);
     job.ends_when_stopped(stopped, who);
 }
 
 fn expansion_ends(stopped: u32) {
     let dir = proteins(REPORTED);
     must(fleetblast(dir.path(), &[&BLASTP[..], &["-metadata_out", "m"]].concat()));
-    let (job, _pipe) = Waiting::for_reader(dir, 3, &["expand", "m", "-db", "db"]);
+    let (job, _pipe) = WaitingJob::for_reader(dir, 3, &["expand", "m", "-db", "db"]);
     job.ends_when_stopped(stopped, "the I/O rank");
 }
 
 /// Checks that a stopped I/O rank ends a job. The only rank of the search has a thread that waits
 /// for bytes, perhaps for ever.
 fn opening_ends(ranks: u32, io_ranks: &str, stopped: u32) {
-    let (job, _pipe) = Waiting::for_first_query(ranks, io_ranks);
+    let (job, _pipe) = WaitingJob::for_first_query(ranks, io_ranks);
     job.ends_when_stopped(stopped, "the I/O rank");
 }
 
 /// Checks that a job goes on if a rank is stopped for less than the limit.
 fn goes_on(stopped: u32) {
-    let (job, pipe) = Waiting::for_queries(4, "2");
+    let (job, pipe) = WaitingJob::for_queries(4, "2");
     job.signal(stopped, Signal::STOP);
     sleep(LIMIT / 4);
     job.signal(stopped, Signal::CONT);
@@ -197,7 +197,7 @@ fn a_rank_that_waits_for_the_reader_of_its_trace_is_not_silent() {
     make_pipe(&dir.path().join("trace.pipe"));
     let program = [BLASTP[0], "-db", "db", "-query", "q.fa", "-outfmt", "6"];
     let options = ["-out", "r", "-io_ranks", "2", "-trace", "trace.pipe"];
-    let mut job = Waiting::start(dir, 4, &program, &options);
+    let mut job = WaitingJob::start(dir, 4, &program, &options);
     let dir = job.dir.path().to_owned();
     // The trace is written after the report.
     wait_until("the report", || dir.join("r").exists());

@@ -24,7 +24,7 @@ pub struct MapLoader {
 }
 
 /// A range of a file that is not in the page cache.
-struct Missing<'a> {
+struct UncachedRange<'a> {
     piece: &'a VolumePiece,
     file: VolumeFile,
     /// Byte offset of the range in the file.
@@ -51,7 +51,7 @@ impl MapLoader {
         &self,
         partition: &'a Partition,
         loaded: &'a LoadedPartition,
-    ) -> Vec<Missing<'a>> {
+    ) -> Vec<UncachedRange<'a>> {
         let mut missing = Vec::new();
         for (at, piece) in partition.pieces.iter().enumerate() {
             for span in &piece.spans {
@@ -64,7 +64,7 @@ impl MapLoader {
                 let mut from = span.bytes.start;
                 for bytes in bytes.chunks(READ_BYTES) {
                     if resident_bytes(bytes).is_some_and(|resident| resident < bytes.len()) {
-                        missing.push(Missing { piece, file, from, bytes });
+                        missing.push(UncachedRange { piece, file, from, bytes });
                     }
                     from += bytes.len() as u64;
                 }
@@ -75,7 +75,7 @@ impl MapLoader {
 
     /// Reads missing ranges into the page cache, several at a time, so that the device is always
     /// busy. Nothing is copied. If the system cannot do that, ordinary reads replace it.
-    fn fetch(&self, missing: Vec<Missing>) -> Result<(), DbError> {
+    fn fetch(&self, missing: Vec<UncachedRange>) -> Result<(), DbError> {
         if !self.large_reads {
             missing.iter().for_each(|missing| announce_access(missing.bytes));
         }

@@ -118,7 +118,7 @@ impl PartitionSupply {
         let queue = RangeQueue::default();
         let done = thread::scope(|scope| {
             // If `work` panics, this value closes the queue, so that the loading thread stops.
-            let closing = Closing(&queue);
+            let closing = CloseOnDrop(&queue);
             let feeding = scope.spawn(|| self.feed(&queue));
             let result = work(&queue);
             drop(closing);
@@ -251,9 +251,9 @@ impl RangeQueue {
 }
 
 /// Closes a queue when dropped.
-struct Closing<'a>(&'a RangeQueue);
+struct CloseOnDrop<'a>(&'a RangeQueue);
 
-impl Drop for Closing<'_> {
+impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
         self.0.close(self.0.lock());
     }

@@ -121,12 +121,12 @@ fn supplies_give_everything_once_however_little_memory() {
 }
 
 /// A loader that counts how many partitions it has loaded.
-struct Counting {
+struct CountingLoader {
     inner: ReadLoader,
     loaded: Arc<AtomicUsize>,
 }
 
-impl Loader for Counting {
+impl Loader for CountingLoader {
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
         let loaded = self.inner.load(partition)?;
         self.loaded.fetch_add(1, Ordering::SeqCst);
@@ -155,7 +155,7 @@ fn the_next_partition_is_read_while_one_is_searched_and_no_further() {
     let loaded = Arc::new(AtomicUsize::new(0));
     let inner =
         ReadLoader::new(database.clone(), PartitionContents::All, false).with_buffers(2, 9_000);
-    let counting = Counting { inner, loaded: Arc::clone(&loaded) };
+    let counting = CountingLoader { inner, loaded: Arc::clone(&loaded) };
     let supply = PartitionSupply::new(Box::new(counting), units.clone(), false);
     let work = |queue: &fleetblast_db::load::RangeQueue| {
         let first = queue.next().unwrap();

@@ -43,9 +43,9 @@ pub fn minimise(bench: &Bench, trial: &Trial, effort: usize) -> Result<Trial> {
 /// fail.
 type Test<'a> = &'a dyn Fn(&Trial) -> Result<bool>;
 /// A function that returns true when the effort is used up.
-type Spent<'a> = &'a dyn Fn() -> bool;
+type EffortCheck<'a> = &'a dyn Fn() -> bool;
 
-fn reduce(trial: Trial, disagrees: Test, spent: Spent) -> Result<Trial> {
+fn reduce(trial: Trial, disagrees: Test, spent: EffortCheck) -> Result<Trial> {
     let mut best = trial;
     loop {
         let before = size(&best);
@@ -72,7 +72,7 @@ fn drop_records(
     mut best: Trial,
     list: impl Fn(&mut Trial) -> &mut Vec<Record>,
     disagrees: Test,
-    spent: Spent,
+    spent: EffortCheck,
 ) -> Result<Trial> {
     let mut chunk = list(&mut best).len().div_ceil(2);
     while chunk > 0 {
@@ -97,7 +97,7 @@ fn drop_records(
 }
 
 /// Drops options one by one. Keeps the output format, because other formats show other differences.
-fn drop_options(mut best: Trial, disagrees: Test, spent: Spent) -> Result<Trial> {
+fn drop_options(mut best: Trial, disagrees: Test, spent: EffortCheck) -> Result<Trial> {
     let mut index = 0;
     while index < best.options.len() && !spent() {
         let mut candidate = best.clone();
@@ -127,7 +127,7 @@ fn shorten(
     mut best: Trial,
     list: impl Fn(&mut Trial) -> &mut Vec<Record>,
     disagrees: Test,
-    spent: Spent,
+    spent: EffortCheck,
 ) -> Result<Trial> {
     let count = list(&mut best).len();
     for index in 0..count.min(8) {

@@ -84,7 +84,7 @@ fn run_program(
         // Several testers may run at the same time.
         let name = format!("work-{}-{number}", std::process::id());
         let bench = Bench::new(session.home.join(&name), tools)?;
-        let _removed = Removed(session.home.join(name));
+        let _removed = RemoveOnDrop(session.home.join(name));
         loop {
             let index = counts.next.fetch_add(1, Ordering::Relaxed);
             if let Some((only, _)) = options.only {
@@ -121,9 +121,9 @@ fn run_program(
 }
 
 /// A directory that is removed at the end.
-struct Removed(PathBuf);
+struct RemoveOnDrop(PathBuf);
 
-impl Drop for Removed {
+impl Drop for RemoveOnDrop {
     fn drop(&mut self) {
         // A failure only leaves files behind.
         let _ = std::fs::remove_dir_all(&self.0);

@@ -64,7 +64,7 @@ pub(crate) trait Linkable: ContextHsp {
 
 /// The linked set of an HSP.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Linked {
+struct SetMembership {
     /// E-value of the set.
     evalue: f64,
     /// Number of HSPs in the set.
@@ -189,13 +189,13 @@ pub(crate) fn link<T: Linkable>(
 
 /// Forms the linked sets of a group. Returns the set of each HSP. The HSPs are sorted from the last
 /// in the query to the first.
-fn sets(hsps: &[Trimmed], gaps: EvenGaps, space: SearchSpace) -> Vec<Linked> {
+fn sets(hsps: &[Trimmed], gaps: EvenGaps, space: SearchSpace) -> Vec<SetMembership> {
     let near = gaps.small_cutoff.map(|cutoff| Method { cutoff, is_near: true });
     let far = Method { cutoff: gaps.large_cutoff, is_near: false };
     let methods: Vec<Method> = near.into_iter().chain([far]).collect();
     let mut chains: Vec<Chains<'_>> =
         methods.iter().map(|&method| Chains::new(method, hsps)).collect();
-    let mut linked = vec![Linked { evalue: 0.0, count: 1, first: 0, place: 0 }; hsps.len()];
+    let mut linked = vec![SetMembership { evalue: 0.0, count: 1, first: 0, place: 0 }; hsps.len()];
     while let Some(firsts) = best_chains(&mut chains) {
         let evaluate = |((method, chains), &first): ((&Method, &Chains<'_>), &usize)| {
             method.evalue(chains.chain(first), methods.len(), space)
@@ -206,7 +206,7 @@ fn sets(hsps: &[Trimmed], gaps: EvenGaps, space: SearchSpace) -> Vec<Linked> {
         let count = chains[chosen].chain(first).count;
         let taken: Vec<usize> = chains[chosen].members(first).collect();
         for (place, &at) in taken.iter().enumerate() {
-            linked[at] = Linked { evalue, count, first, place };
+            linked[at] = SetMembership { evalue, count, first, place };
         }
         chains.iter_mut().for_each(|chains| chains.remove(&taken));
     }

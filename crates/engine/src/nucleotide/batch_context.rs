@@ -28,7 +28,7 @@ pub(crate) struct BatchContext {
     /// Preliminary X-drop of gapped extensions.
     pub(super) x_drop: i32,
     /// Parameters of sum statistics; `None` without sum statistics.
-    pub(super) linking: Option<Linking>,
+    pub(super) linking: Option<BatchLinking>,
     /// The neighbouring letters before the first chunk.
     pub(super) before: Neighbours,
     /// The neighbouring letters after the last chunk.
@@ -37,7 +37,7 @@ pub(crate) struct BatchContext {
 
 /// Parameters of sum statistics that depend on the whole batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Linking {
+pub(super) struct BatchLinking {
     /// Mean length of the contexts of the batch.
     pub mean_length: i32,
     /// Least score of an ungapped HSP that is kept in some context of the batch; 0 without such
@@ -75,7 +75,9 @@ impl BatchContext {
                 params,
             )
             .0,
-            linking: params.sum_stats.then(|| Linking::of_all(prepared.iter().zip(spaces), rules)),
+            linking: params
+                .sum_stats
+                .then(|| BatchLinking::of_all(prepared.iter().zip(spaces), rules)),
             before: Neighbours::default(),
             after: Neighbours::default(),
         }
@@ -142,18 +144,18 @@ impl BatchContext {
     }
 }
 
-impl Linking {
+impl BatchLinking {
     fn of_all<'a>(
         prepared: impl Iterator<Item = (&'a PreparedStrand<'a>, i64)> + Clone,
         rules: (&NucleotideParams, &DatabaseTotals),
-    ) -> Linking {
+    ) -> BatchLinking {
         let mean_length = mean_length(prepared.clone().map(|(strand, _)| strand.letters.len()));
         let cutoffs = prepared.filter_map(|(strand, space)| {
             let length = strand.letters.len() as u32;
             let limits = ContextLimits::new(length, &strand.karlin?, space, mean_length, rules);
             Some(limits.cutoff_ungapped)
         });
-        Linking { mean_length, least_cutoff: cutoffs.min().unwrap_or(0) }
+        BatchLinking { mean_length, least_cutoff: cutoffs.min().unwrap_or(0) }
     }
 }
 

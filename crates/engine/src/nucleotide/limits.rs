@@ -27,12 +27,12 @@ pub(super) struct ContextLimits {
     /// Statistics for e-values and bit scores.
     pub statistics: Statistics,
     /// Parameters of linked sets; `None` without sum statistics.
-    pub linking: Option<Linking>,
+    pub linking: Option<LinkingParams>,
 }
 
 /// Parameters for e-values of linked sets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Linking {
+pub(super) struct LinkingParams {
     /// Number of letters of the context; `adjustment` is its length adjustment.
     length: i32,
     adjustment: i32,
@@ -89,7 +89,7 @@ impl ContextLimits {
         let linking = params.sum_stats.then(|| {
             let (residues, sequences) = (totals.space_residues, totals.sequences);
             let model = params.length_model(karlin);
-            Linking {
+            LinkingParams {
                 length: length as i32,
                 adjustment: model.length_adjustment(length as i32, residues, sequences),
                 lambda: block.lambda,
@@ -107,11 +107,11 @@ pub(super) fn even_gaps(small_cutoff: Option<i32>) -> EvenGaps {
     EvenGaps { small_cutoff, large_cutoff: 0, translates_query: false }
 }
 
-impl Linking {
+impl LinkingParams {
     /// Returns the statistics for linked HSPs of this context in a subject of `subject_length`
     /// bases.
     pub fn pair_statistics(&self, subject_length: u32) -> PairStatistics {
-        let &Linking { length, adjustment, lambda, log_k, search_space } = self;
+        let &LinkingParams { length, adjustment, lambda, log_k, search_space } = self;
         let lengths = [length, subject_length as i32];
         let space = SearchSpace::new(lengths, [adjustment; 2], search_space);
         PairStatistics { space, lambda, log_k }

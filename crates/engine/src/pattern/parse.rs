@@ -7,7 +7,7 @@ use super::find::Finder;
 use super::{ANY, MAX_POSITIONS, Pattern, PatternError, Place};
 
 /// State of the parser of a pattern.
-struct Reading<'a> {
+struct Parser<'a> {
     text: &'a [u8],
     at: usize,
     places: Vec<Place>,
@@ -33,7 +33,7 @@ impl Pattern {
             return Err(PatternError::TooLong { length: typed.len() });
         }
         let upper = typed.to_ascii_uppercase();
-        let mut reading = Reading {
+        let mut reading = Parser {
             text: upper.as_bytes(),
             at: 0,
             places: Vec::new(),
@@ -42,7 +42,7 @@ impl Pattern {
             background: background_frequencies(),
         };
         reading.all()?;
-        let Reading { places, least, probability, .. } = reading;
+        let Parser { places, least, probability, .. } = reading;
         let places = fixed_ends(places);
         let finder = Finder::new(&places).ok_or(PatternError::Malformed { at: 1 })?;
         let probability = probability.min(1.0);
@@ -50,7 +50,7 @@ impl Pattern {
     }
 }
 
-impl Reading<'_> {
+impl Parser<'_> {
     fn all(&mut self) -> Result<(), PatternError> {
         while let Some(letter) = self.next() {
             match letter {

@@ -4,7 +4,7 @@
 //! The included subjects are aligned with the query ([`alignment`]), and copies of other sequences
 //! are removed (`purge`). Each sequence gets a weight in each column (`weights`). The weights
 //! become frequencies of letters (`ratios`), and these become scores (`scores`). Intermediate
-//! results by column are kept for reports ([`Observed`]).
+//! results by column are kept for reports ([`ColumnResults`]).
 
 pub mod alignment;
 mod blocks;
@@ -51,12 +51,12 @@ pub struct Pssm {
     /// Parameters of gapped alignments.
     pub gapped: KarlinParameters,
     /// Intermediate results by column; a matrix read from a file may have none.
-    pub observed: Option<Observed>,
+    pub observed: Option<ColumnResults>,
 }
 
 /// Intermediate results for each column of the query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Observed {
+pub struct ColumnResults {
     /// Weighted shares of the letters.
     pub weighted: Vec<ByCode>,
     /// Information of the column in bits.
@@ -177,7 +177,7 @@ impl PssmMaker {
             let share = weights.gapless[p] / pseudocounts[p];
             share * (weights.sigma[p] / f64::from(blocks.sizes[p]) - 1.0)
         };
-        let observed = Observed {
+        let observed = ColumnResults {
             information: pssm.frequencies.iter().map(|column| self.information(column)).collect(),
             gapless: (0..pssm.query.len()).map(gapless).collect(),
             letter_kinds_sum: weights.sigma.clone(),

@@ -13,7 +13,7 @@ use crate::ids::{BlockId, PartitionId, PassId};
 #[derive(Clone, Debug)]
 pub struct TaskQueue {
     /// Blocks with unassigned tasks, by the order in which the group received them.
-    blocks: BTreeMap<u64, Waiting>,
+    blocks: BTreeMap<u64, WaitingBlock>,
     /// For each partition, the number of the first block whose task on it is unassigned, or
     /// [`NO_BLOCK`].
     first: Vec<u64>,
@@ -25,7 +25,7 @@ const NO_BLOCK: u64 = u64::MAX;
 
 /// A block with unassigned tasks.
 #[derive(Clone, Debug)]
-struct Waiting {
+struct WaitingBlock {
     block: BlockId,
     pass: PassId,
     /// For each partition, whether its task is unassigned.
@@ -46,7 +46,7 @@ impl TaskQueue {
     pub fn push(&mut self, number: u64, block: BlockId, pass: PassId) {
         let partitions = self.first.len();
         let unassigned = vec![true; partitions];
-        let waiting = Waiting { block, pass, unassigned, left: partitions as u32 };
+        let waiting = WaitingBlock { block, pass, unassigned, left: partitions as u32 };
         let before = self.blocks.insert(number, waiting);
         debug_assert!(before.is_none(), "block {block} comes back while its tasks wait");
         for first in &mut self.first {

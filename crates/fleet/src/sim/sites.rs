@@ -142,14 +142,14 @@ enum Event {
 /// Simulates the I/O site for these blocks, in their order. Returns the times and sizes of the
 /// report.
 pub fn simulate_report_site(blocks: &[EncodedBlock], site: &ReportSite) -> SiteReport {
-    let mut crossing = Crossing::new(blocks, site);
-    while let Some((now, event)) = crossing.queue.next() {
-        crossing.happen(now, event);
+    let mut simulation = SiteSimulation::new(blocks, site);
+    while let Some((now, event)) = simulation.queue.next() {
+        simulation.happen(now, event);
     }
-    crossing.arrival
+    simulation.arrival
 }
 
-struct Crossing<'a> {
+struct SiteSimulation<'a> {
     blocks: &'a [EncodedBlock],
     site: &'a ReportSite,
     queue: Queue<Event>,
@@ -173,13 +173,13 @@ struct Crossing<'a> {
     arrival: SiteReport,
 }
 
-impl<'a> Crossing<'a> {
+impl<'a> SiteSimulation<'a> {
     fn new(blocks: &'a [EncodedBlock], site: &'a ReportSite) -> Self {
         let mut queue = Queue::new();
         let ready = site.opening_time();
         (0..site.ranks).for_each(|_| queue.add(ready, Event::Ready));
         blocks.iter().for_each(|block| queue.add(block.at, Event::BlockReady));
-        Crossing {
+        SiteSimulation {
             blocks,
             site,
             queue,

@@ -31,7 +31,7 @@ pub enum IoWork {
 /// A message with bytes that has not left. Its memory is free once it has left. The number is its
 /// length in bytes.
 #[derive(Debug)]
-pub enum Sending {
+pub enum OutgoingBytes {
     Part(u64),
     Window(u64),
 }
@@ -102,7 +102,7 @@ impl<P: Payload> Worker<P> {
                 };
                 let message = Outgoing::Worker(to, ToWorker::OutputBytes { window, bytes });
                 let ticket = self.ticket();
-                self.sending.push((ticket, Sending::Part(length)));
+                self.sending.push((ticket, OutgoingBytes::Part(length)));
                 actions.push(Action::Send { message, receipt: Some(ticket) });
             }
             (IoWork::Write { portion, length }, WorkerOutcome::Written { freed }) => {
@@ -117,7 +117,7 @@ impl<P: Payload> Worker<P> {
                 self.memory.free(freed);
                 let message = Outgoing::Supermaster(ToSupermaster::PartialGrain { offset, bytes });
                 let ticket = self.ticket();
-                self.sending.push((ticket, Sending::Window(length)));
+                self.sending.push((ticket, OutgoingBytes::Window(length)));
                 actions.push(Action::Send { message, receipt: Some(ticket) });
                 self.record_written_window(now, portion, actions);
             }
@@ -150,8 +150,8 @@ impl<P: Payload> Worker<P> {
     pub(super) fn record_sent(&mut self, ticket: Ticket) {
         if let Some(place) = self.sending.iter().position(|(sending, _)| *sending == ticket) {
             match self.sending.swap_remove(place) {
-                (_, Sending::Part(length)) => self.memory.close_part(length),
-                (_, Sending::Window(length)) => self.memory.close_window(length),
+                (_, OutgoingBytes::Part(length)) => self.memory.close_part(length),
+                (_, OutgoingBytes::Window(length)) => self.memory.close_window(length),
             }
         }
     }

@@ -19,7 +19,7 @@ use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
 use crate::work::{WorkerOutcome, WorkerWork};
 
-use self::io_work::{IoWork, JointWrite, Sending};
+use self::io_work::{IoWork, JointWrite, OutgoingBytes};
 use self::memory::Memory;
 use self::output::{PortionDestination, WorkerOutput};
 
@@ -47,7 +47,7 @@ struct Question<P> {
 
 /// The running work of class `Compute`.
 #[derive(Debug)]
-enum Computing {
+enum ComputeWork {
     Search(BlockId, PassId, PartitionId),
     Answer(BlockId, PassId),
 }
@@ -63,9 +63,9 @@ pub struct Worker<P> {
     tasks: VecDeque<Task<P>>,
     questions: VecDeque<Question<P>>,
     collectives: VecDeque<JointWrite<P>>,
-    computing: Option<(Ticket, Computing)>,
+    compute_work: Option<(Ticket, ComputeWork)>,
     io_work: Option<(Ticket, IoWork)>,
-    sending: Vec<(Ticket, Sending)>,
+    sending: Vec<(Ticket, OutgoingBytes)>,
     output: WorkerOutput<P>,
     memory: Memory,
     master: PeerMonitor,
@@ -85,7 +85,7 @@ impl<P: Payload> Worker<P> {
             tasks: VecDeque::new(),
             questions: VecDeque::new(),
             collectives: VecDeque::new(),
-            computing: None,
+            compute_work: None,
             io_work: None,
             sending: Vec::new(),
             output: WorkerOutput::new(id, place.group, config.exclusive_grain()),
@@ -164,7 +164,7 @@ impl<P: Payload> Worker<P> {
                 task.cut = Some(cut.clone());
             }
         }
-        if let Some((_, Computing::Search(searched, of, _))) = self.computing
+        if let Some((_, ComputeWork::Search(searched, of, _))) = self.compute_work
             && (searched, of) == (block, pass)
         {
             actions.push(Action::RaiseCut { block, pass, cut });
@@ -182,22 +182,22 @@ impl<P: Payload> Worker<P> {
     /// Starts the next work of class `Compute`, if none is running. Answers come before searches,
     /// because they help to finish blocks.
     fn compute(&mut self, actions: &mut Actions<P>) {
-        if self.computing.is_some() {
+        if self.compute_work.is_some() {
             return;
         }
-        let (computing, work) = if let Some(question) = self.questions.pop_front() {
+        let (compute_work, work) = if let Some(question) = self.questions.pop_front() {
             let Question { block, pass, parts } = question;
             let budget = self.memory.grant();
-            (Computing::Answer(block, pass), WorkerWork::Answer { block, pass, parts, budget })
+            (ComputeWork::Answer(block, pass), WorkerWork::Answer { block, pass, parts, budget })
         } else if let Some(task) = self.tasks.pop_front() {
             let Task { block, pass, partition, queries, cut } = task;
             let work = WorkerWork::Search { block, pass, partition, queries, cut };
-            (Computing::Search(block, pass, partition), work)
+            (ComputeWork::Search(block, pass, partition), work)
         } else {
             return;
         };
         let ticket = self.ticket();
-        self.computing = Some((ticket, computing));
+        self.compute_work = Some((ticket, compute_work));
         actions.push(Action::Run { ticket, work });
     }
 
@@ -208,8 +208,10 @@ impl<P: Payload> Worker<P> {
         outcome: WorkerOutcome<P>,
         actions: &mut Actions<P>,
     ) {
-        if let Some((_, computing)) = self.computing.take_if(|(running, _)| *running == ticket) {
-            self.end_computation(now, computing, outcome, actions);
+        if let Some((_, compute_work)) =
+            self.compute_work.take_if(|(running, _)| *running == ticket)
+        {
+            self.end_computation(now, compute_work, outcome, actions);
         } else if let Some((_, io_work)) = self.io_work.take_if(|(running, _)| *running == ticket) {
             self.io_done(now, io_work, outcome, actions);
         }
@@ -218,21 +220,21 @@ impl<P: Payload> Worker<P> {
     fn end_computation(
         &mut self,
         now: Time,
-        computing: Computing,
+        compute_work: ComputeWork,
         outcome: WorkerOutcome<P>,
         actions: &mut Actions<P>,
     ) {
-        let message = match (computing, outcome) {
-            (Computing::Search(block, pass, partition), WorkerOutcome::Searched(hits)) => {
+        let message = match (compute_work, outcome) {
+            (ComputeWork::Search(block, pass, partition), WorkerOutcome::Searched(hits)) => {
                 ToMaster::Result { block, pass, partition, hits }
             }
-            (Computing::Answer(block, pass), WorkerOutcome::Answered { reply, kept }) => {
+            (ComputeWork::Answer(block, pass), WorkerOutcome::Answered { reply, kept }) => {
                 self.memory.settle(kept);
                 ToMaster::Reply { block, pass, reply }
             }
-            (computing, outcome) => {
+            (compute_work, outcome) => {
                 unreachable!(
-                    "the driver ended {computing:?} with another work's outcome: {}",
+                    "the driver ended {compute_work:?} with another work's outcome: {}",
                     name(&outcome)
                 )
             }

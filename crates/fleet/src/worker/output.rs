@@ -25,12 +25,12 @@ pub enum PortionDestination {
 struct Portion {
     key: PortionKey,
     /// Windows of the portion that are not opened yet.
-    windows: VecDeque<Planned>,
+    windows: VecDeque<PlannedWindow>,
 }
 
 /// A window that is not opened yet, so that it takes no memory.
 #[derive(Debug)]
-struct Planned {
+struct PlannedWindow {
     length: u64,
     runs: Vec<OutputRun>,
     /// Whether the worker hands the window over to the supermaster, which writes it.
@@ -106,7 +106,11 @@ impl<P: Payload> WorkerOutput<P> {
             _ => plan_windows(runs, buffer, false).collect(),
         };
         if windows.is_empty() {
-            windows.push_back(Planned { length: 0, runs: Vec::new(), is_partial_grain: false });
+            windows.push_back(PlannedWindow {
+                length: 0,
+                runs: Vec::new(),
+                is_partial_grain: false,
+            });
         }
         self.left.insert(key, windows.len());
         self.portions.push_back(Portion { key, windows });
@@ -116,14 +120,14 @@ impl<P: Payload> WorkerOutput<P> {
     pub fn open(&mut self, memory: &mut Memory) -> Vec<(Address, OutputRequest)> {
         let mut requests = Vec::new();
         while let Some(portion) = self.portions.front_mut() {
-            let Some(&Planned { length, .. }) = portion.windows.front() else {
+            let Some(&PlannedWindow { length, .. }) = portion.windows.front() else {
                 self.portions.pop_front();
                 continue;
             };
             if !memory.open_window(length) {
                 break;
             }
-            let Planned { runs, is_partial_grain, .. } =
+            let PlannedWindow { runs, is_partial_grain, .. } =
                 portion.windows.pop_front().expect("just seen");
             let ((block, destination), number) = (portion.key, self.opened);
             self.opened += 1;
@@ -210,7 +214,7 @@ fn by_other_holder(
 
 /// Returns the windows that a worker writes itself, and the windows of partial grains that it hands
 /// over.
-fn with_partial_grains(runs: Vec<OutputRun>, buffer: u64, grain: u64) -> VecDeque<Planned> {
+fn with_partial_grains(runs: Vec<OutputRun>, buffer: u64, grain: u64) -> VecDeque<PlannedWindow> {
     let (mut all, mut own) = (VecDeque::new(), Vec::new());
     for run in runs {
         let SplitRun { inner, partial_grains } = split_at_grains(run, grain);
@@ -227,9 +231,9 @@ fn plan_windows(
     runs: Vec<OutputRun>,
     buffer: u64,
     is_partial_grain: bool,
-) -> impl Iterator<Item = Planned> {
+) -> impl Iterator<Item = PlannedWindow> {
     let windows = cut_into_windows(runs, buffer).into_iter();
-    windows.map(move |(length, runs)| Planned { length, runs, is_partial_grain })
+    windows.map(move |(length, runs)| PlannedWindow { length, runs, is_partial_grain })
 }
 
 /// Cuts runs into windows of at most `buffer` bytes. Returns the size and the runs of each window.

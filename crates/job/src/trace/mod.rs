@@ -27,7 +27,7 @@ use crate::error::Error;
 
 pub use self::join::join;
 pub use self::read::{Slice, Timeline};
-pub use self::record::{Loaded, RankTotals, Recorder, Span};
+pub use self::record::{LoadingCosts, RankTotals, Recorder, Span};
 
 /// The kind of an activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -60,7 +60,7 @@ pub struct Span {
 
 /// The loading of the database into the memory of a rank.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Loaded {
+pub struct LoadingCosts {
     /// Kind of the memory pages.
     pub pages: String,
     /// Bytes read from files.
@@ -91,7 +91,7 @@ pub struct RankTotals {
     /// Approximate bytes of the messages sent to other ranks.
     pub message_bytes: u64,
     /// The loading of the database into memory.
-    pub loaded: Loaded,
+    pub loaded: LoadingCosts,
     /// Costs of metadata, on a master whose report is made at another site.
     pub metadata: Option<EncodingCosts>,
 }
@@ -142,7 +142,7 @@ impl Recorder {
     }
 
     /// Records how the database came into memory.
-    pub fn set_loaded(&self, loaded: Loaded) {
+    pub fn set_loaded(&self, loaded: LoadingCosts) {
         if let Some(inner) = &self.0 {
             inner.lock().sums.loaded = loaded;
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 pub use self::inbox::Message;
 use self::inbox::{Inbox, Ticket};
-use self::pending::{Incoming, Matched, Outgoing, Pending, SendBuffer};
+use self::pending::{Incoming, MatchedPiece, Outgoing, Pending, SendBuffer};
 use crate::MpiError;
 use crate::backoff::Backoff;
 use crate::call::Failure;
@@ -232,7 +232,7 @@ impl Messenger {
         if full {
             return Ok(false);
         }
-        let found = Matched::probe(&self.comm).map_err(|failure| self.failed(failure))?;
+        let found = MatchedPiece::probe(&self.comm).map_err(|failure| self.failed(failure))?;
         let Some(matched) = found else { return Ok(false) };
         let (from, length) = (matched.from, matched.length);
         let mut buffer = Vec::new();

@@ -43,7 +43,7 @@ pub(super) struct Incoming {
 }
 
 /// A piece that MPI has matched, so that no other receive can take it.
-pub(super) struct Matched {
+pub(super) struct MatchedPiece {
     message: ffi::MPI_Message,
     pub(super) from: usize,
     pub(super) tag: c_int,
@@ -154,11 +154,11 @@ impl Pending<Incoming> {
     /// Begins to receive a piece into `buffer`, which must be empty and have room for the piece.
     pub(super) fn receive(
         &mut self,
-        matched: Matched,
+        matched: MatchedPiece,
         ticket: Ticket,
         mut buffer: Vec<u8>,
     ) -> Result<(), Failure> {
-        let Matched { mut message, length, .. } = matched;
+        let MatchedPiece { mut message, length, .. } = matched;
         // A buffer without memory has address 1, which has a special meaning in some libraries.
         buffer.reserve(1);
         assert!(buffer.is_empty() && buffer.capacity() >= length, "room for the piece");
@@ -189,7 +189,7 @@ impl Pending<Incoming> {
     }
 }
 
-impl Matched {
+impl MatchedPiece {
     /// Matches the next piece from any rank, or returns `None` if there is none (MPI 3.1, section
     /// 3.8.2).
     pub(super) fn probe(comm: &Comm) -> Result<Option<Self>, Failure> {

@@ -39,7 +39,7 @@ fn alignment(query: Range<u32>, subject: Range<u32>, frame: Frame) -> Alignment 
 /// The values that BLAST+ prints for an alignment: positions, and frames as in the columns `frames`
 /// and in XML.
 #[derive(Debug, PartialEq, Eq)]
-struct Printed {
+struct PrintedValues {
     query: [u32; 2],
     subject: [u32; 2],
     frames: [i8; 2],
@@ -52,11 +52,11 @@ struct Printed {
 fn printed(
     (context, query, query_extent): (Frame, Range<u32>, SearchedExtent),
     (frame, subject, subject_extent): (Frame, Range<u32>, SearchedExtent),
-) -> Printed {
+) -> PrintedValues {
     let alignment = alignment(query, subject, frame);
     let positions =
         AlignmentPositions::new(&alignment, context, &query_extent, &subject_extent).unwrap();
-    Printed {
+    PrintedValues {
         query: positions.query.printed_ends(),
         subject: positions.subject.printed_ends(),
         frames: positions.tabular_frames(),
@@ -90,7 +90,7 @@ fn a_single_base_is_on_the_plus_strand_in_tables() {
 fn proteins_are_counted_as_they_are_and_have_frames_by_the_format() {
     let query = (Frame::Protein, 0..9, part(21, 150, 200));
     let found = printed(query, (Frame::Protein, 4..13, protein(40)));
-    let expected = Printed {
+    let expected = PrintedValues {
         query: [21, 29],
         subject: [5, 13],
         frames: [1, 1],
@@ -108,7 +108,7 @@ fn proteins_are_counted_as_they_are_and_have_frames_by_the_format() {
 #[test]
 fn the_minus_strand_is_the_subjects_in_blastn() {
     let (query, subject) = (59..289, 7..237);
-    let expected = Printed {
+    let expected = PrintedValues {
         query: [21, 250],
         subject: [237, 8],
         frames: [1, -1],

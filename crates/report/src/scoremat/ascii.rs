@@ -1,6 +1,6 @@
 //! Writes a PSSM as a table for people (`CBlastFormatUtil::PrintAsciiPssm`, blastfmtutil.cpp).
 
-use fleetblast_engine::pssm::{Observed, Pssm};
+use fleetblast_engine::pssm::{ColumnResults, Pssm};
 use fleetblast_seq::alphabet::{X, decode};
 use fleetblast_stats::frequencies::AMINO_ACID_CODES;
 use fleetblast_stats::karlin::KarlinParameters;
@@ -54,7 +54,13 @@ fn width(pssm: &Pssm) -> usize {
     2 + if largest == 0 { 0 } else { largest.to_string().len() }
 }
 
-fn row(pssm: &Pssm, observed: Option<&Observed>, position: usize, width: usize, text: &mut String) {
+fn row(
+    pssm: &Pssm,
+    observed: Option<&ColumnResults>,
+    position: usize,
+    width: usize,
+    text: &mut String,
+) {
     let letter = pssm.query[position];
     *text += &format!("\n{:>5} {}  ", position + 1, decode(letter) as char);
     let scores = AMINO_ACID_CODES.map(|code| pssm.scores[position][code]);

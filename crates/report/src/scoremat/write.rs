@@ -1,6 +1,6 @@
 //! Writes a PSSM as a checkpoint in ASN.1.
 
-use fleetblast_engine::pssm::{ByCode, Observed, Pssm};
+use fleetblast_engine::pssm::{ByCode, ColumnResults, Pssm};
 use fleetblast_seq::id::ObjectId;
 use serde::{Deserialize, Serialize};
 
@@ -117,7 +117,7 @@ fn intermediate(description: &PssmDescription, pssm: &Pssm) -> AsnValue {
     let Some(observed) = observed else {
         return AsnValue::Fields(vec![("freqRatios", frequencies)]);
     };
-    let Observed { weighted, information, gapless, letter_kinds_sum, intervals, matching } =
+    let ColumnResults { weighted, information, gapless, letter_kinds_sum, intervals, matching } =
         observed;
     AsnValue::Fields(vec![
         ("weightedResFreqsPerPos", by_code(weighted)),

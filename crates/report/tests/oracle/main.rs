@@ -4,7 +4,7 @@
 mod common;
 mod nucleotides;
 
-use common::bases::{Program, Reading, Search};
+use common::bases::{LetterKind, Program, Search};
 use common::synth::{self, RandomSequences};
 use common::{Case, Entry, Run, Subjects, output, seg_yes, tabular};
 use fastrand::Rng;
@@ -342,26 +342,26 @@ const PLACES: &str = "qseqid sseqid qlen slen qstart qend sstart send qframe sfr
 const BLASTN: Program = Program {
     name: "blastn",
     options: &["-dust", "no"],
-    query: Reading::Bases,
-    subject: Reading::Bases,
+    query: LetterKind::Bases,
+    subject: LetterKind::Bases,
 };
 const BLASTX: Program = Program {
     name: "blastx",
     options: &["-seg", "no"],
-    query: Reading::Codons,
-    subject: Reading::Residues,
+    query: LetterKind::Codons,
+    subject: LetterKind::Residues,
 };
 const TBLASTN: Program = Program {
     name: "tblastn",
     options: &["-seg", "no"],
-    query: Reading::Residues,
-    subject: Reading::Codons,
+    query: LetterKind::Residues,
+    subject: LetterKind::Codons,
 };
 const TBLASTX: Program = Program {
     name: "tblastx",
     options: &["-seg", "no"],
-    query: Reading::Codons,
-    subject: Reading::Codons,
+    query: LetterKind::Codons,
+    subject: LetterKind::Codons,
 };
 
 /// Compares the lines that depend on strands and frames: rows of tables, rows of alignments, and

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 const MAGIC: usize = 3;
 
 /// The data that follow a member.
-enum Next {
+enum FollowingData {
     /// Another member, or bytes that must be one.
     Member,
     /// The end of the file, possibly after zeros.
@@ -85,9 +85,9 @@ where
     /// Returns the next member of `input`; `None` if there is none.
     fn following(&mut self, mut input: Peek<M::Source>) -> io::Result<Option<M>> {
         match next::<M>(&mut input)? {
-            Next::Member => return Ok(Some(M::new(input))),
-            Next::End => {}
-            Next::Other => (self.warn)(),
+            FollowingData::Member => return Ok(Some(M::new(input))),
+            FollowingData::End => {}
+            FollowingData::Other => (self.warn)(),
         }
         Ok(None)
     }
@@ -111,14 +111,16 @@ where
     }
 }
 
-fn next<M: Member>(input: &mut Peek<M::Source>) -> io::Result<Next>
+fn next<M: Member>(input: &mut Peek<M::Source>) -> io::Result<FollowingData>
 where
     M::Source: BufRead,
 {
     match input.peek()? {
-        [] => Ok(Next::End),
-        [0, ..] => rest_is_zeros(input).map(|zeros| if zeros { Next::End } else { Next::Other }),
-        start => M::begins(start).map(|begins| if begins { Next::Member } else { Next::Other }),
+        [] => Ok(FollowingData::End),
+        [0, ..] => rest_is_zeros(input)
+            .map(|zeros| if zeros { FollowingData::End } else { FollowingData::Other }),
+        start => M::begins(start)
+            .map(|begins| if begins { FollowingData::Member } else { FollowingData::Other }),
     }
 }
 

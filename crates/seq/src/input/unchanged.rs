@@ -42,26 +42,26 @@ impl FileVersion {
         } else {
             "it was written to".to_owned()
         };
-        Err(io::Error::other(Changed(what)))
+        Err(io::Error::other(ChangedFile(what)))
     }
 }
 
 /// The cause of an [`io::Error`]: a file has changed. The text describes the change.
 #[derive(Debug)]
-struct Changed(String);
+struct ChangedFile(String);
 
-impl fmt::Display for Changed {
+impl fmt::Display for ChangedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(what) = self;
         write!(f, "the file has changed since it was opened: {what}; run again, and leave it alone")
     }
 }
 
-impl std::error::Error for Changed {}
+impl std::error::Error for ChangedFile {}
 
 /// Returns whether reading failed because the file has changed.
 pub fn is_file_change(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|cause| cause.is::<Changed>())
+    error.get_ref().is_some_and(|cause| cause.is::<ChangedFile>())
 }
 
 /// An open file. Reading it fails after it has changed.

@@ -58,7 +58,7 @@ fn malformed_error<T>(line: usize, problem: impl Into<String>) -> Result<T> {
 
 /// A sequence of an alignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Aligned {
+pub struct AlignedSequence {
     /// Line in which the sequence begins, from 1.
     pub line: usize,
     /// Identifiers of the sequence, at least one.
@@ -71,7 +71,7 @@ pub struct Aligned {
     pub molecule: Molecule,
 }
 
-impl Aligned {
+impl AlignedSequence {
     /// Returns the letters of the sequence in upper case, without gaps.
     pub fn letters(&self) -> impl Iterator<Item = u8> {
         self.columns.iter().filter(|&&letter| letter != GAP).map(u8::to_ascii_uppercase)
@@ -90,7 +90,7 @@ impl Aligned {
 /// assert_eq!((&rows[0].title[..], &rows[0].columns[..]), (&b"one"[..], &b"MK-L"[..]));
 /// assert_eq!(read(b">a\nMKL\n").unwrap_err().to_string(), "there is one sequence only");
 /// ```
-pub fn read(text: &[u8]) -> Result<Vec<Aligned>> {
+pub fn read(text: &[u8]) -> Result<Vec<AlignedSequence>> {
     let lines = Lines::new(text);
     let rows = match guess(text) {
         Some(Format::Fasta) => fasta::read(lines)?,
@@ -113,7 +113,7 @@ pub fn read(text: &[u8]) -> Result<Vec<Aligned>> {
 }
 
 /// Checks the rows of an alignment, and determines their identifiers and molecule types.
-fn check_rows(rows: Rows) -> Result<Vec<Aligned>> {
+fn check_rows(rows: Rows) -> Result<Vec<AlignedSequence>> {
     let rows = rows.into_inner();
     match rows.len() {
         0 => return Err(MsaError::NoAlignment("there is no sequence")),
@@ -131,7 +131,7 @@ fn check_rows(rows: Rows) -> Result<Vec<Aligned>> {
             ));
         }
         let molecule = ids.first().and_then(SeqId::molecule);
-        let mut aligned = Aligned {
+        let mut aligned = AlignedSequence {
             line: row.line,
             ids,
             title: row.title,
@@ -154,7 +154,7 @@ fn check_rows(rows: Rows) -> Result<Vec<Aligned>> {
 }
 
 /// Guesses the molecule type from the letters (`CFormatGuess::SequenceType`).
-fn molecule_from_letters(aligned: &Aligned) -> Result<Molecule> {
+fn molecule_from_letters(aligned: &AlignedSequence) -> Result<Molecule> {
     let (mut bases, mut ambiguous, mut other) = (0, 0, 0);
     for letter in aligned.letters() {
         match letter {

@@ -3,7 +3,7 @@ use crate::id::ObjectId;
 
 fn rows(text: &str) -> Vec<(String, String)> {
     let rows = read(text.as_bytes()).expect(text);
-    let shown = |row: &Aligned| {
+    let shown = |row: &AlignedSequence| {
         let name = String::from_utf8_lossy(&row.ids[0].format_for_report()).into_owned();
         (name, String::from_utf8_lossy(&row.columns).into_owned())
     };

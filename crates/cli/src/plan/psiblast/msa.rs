@@ -11,7 +11,7 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::InitialPssm;
 use fleetblast_report::scoremat::PssmDescription;
 use fleetblast_seq::id::{Molecule, ObjectId, SeqId};
-use fleetblast_seq::msa::{self, Aligned, MsaError};
+use fleetblast_seq::msa::{self, AlignedSequence, MsaError};
 use fleetblast_stats::scoring::{ScoringError, ScoringSystem};
 
 use crate::options::search::psi::{IN_MSA, PsiOptions};
@@ -82,9 +82,9 @@ impl InputAlignment {
 /// query's letters. BLAST+ compares letter by letter, and bases only with bases.
 fn find_query_row<'a>(
     name: &str,
-    rows: &'a [Aligned],
-    query: &Aligned,
-) -> Result<&'a Aligned, Error> {
+    rows: &'a [AlignedSequence],
+    query: &AlignedSequence,
+) -> Result<&'a AlignedSequence, Error> {
     let letters: Vec<u8> = query.letters().collect();
     for row in rows.iter().filter(|row| row.letters().count() == letters.len()) {
         if row.molecule == Molecule::Nucleotide {

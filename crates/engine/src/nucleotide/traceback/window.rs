@@ -77,11 +77,11 @@ impl SubjectWindow {
 struct Strip {
     /// The letters, with room for the fences of a part at either end.
     letters: Vec<u8>,
-    fenced: Option<Fenced>,
+    fenced: Option<FencedLetters>,
 }
 
 #[derive(Debug)]
-struct Fenced {
+struct FencedLetters {
     part: Range<usize>,
     /// The letters that the fences replace.
     hidden: [[u8; MARGIN]; 2],
@@ -116,11 +116,11 @@ impl Strip {
             hidden.copy_from_slice(&self.letters[place.clone()]);
             self.letters[place].fill(blastna::SENTINEL);
         }
-        self.fenced = Some(Fenced { part, hidden });
+        self.fenced = Some(FencedLetters { part, hidden });
     }
 
     fn lift_fences(&mut self) {
-        let Some(Fenced { part, hidden }) = self.fenced.take() else { return };
+        let Some(FencedLetters { part, hidden }) = self.fenced.take() else { return };
         for (place, hidden) in Strip::fences(&part).into_iter().zip(&hidden) {
             self.letters[place].copy_from_slice(hidden);
         }

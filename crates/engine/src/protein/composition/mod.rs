@@ -31,7 +31,7 @@ pub use self::pvalue::PairPvalues;
 
 use self::optimize::{Optimizer, Start};
 use self::rule::Rule;
-use self::scores::Real;
+use self::scores::RealMatrix;
 
 /// Frequencies of the true residues, in the order of
 /// [`fleetblast_stats::frequencies::AMINO_ACID_LETTERS`].
@@ -91,7 +91,7 @@ impl Composition {
 pub struct Workspace {
     kernel: Kernel,
     optimizer: Optimizer,
-    real: Real,
+    real: RealMatrix,
     score_probabilities: Vec<f64>,
 }
 
@@ -124,7 +124,7 @@ pub struct Adjuster {
     /// one, at least 0.
     start_range: (i32, i32),
     /// ln of the frequency ratios, [`SENTINEL_SCORE`] where the ratio is 0.
-    log_ratios: Real,
+    log_ratios: RealMatrix,
     joint: Start,
     /// Row and column sums of the joint probabilities.
     marginals: (Letters, Letters),

@@ -7,7 +7,7 @@ use fleetblast_stats::matrix::{SENTINEL_SCORE, ScoreMatrix};
 use super::Letters;
 
 /// A matrix of scores not yet rounded.
-pub(super) type Real = [[f64; SIZE]; SIZE];
+pub(super) type RealMatrix = [[f64; SIZE]; SIZE];
 
 /// Largest score of a pair with `X` (composition_adjustment.c).
 pub(super) const LARGEST_X_SCORE: f64 = -1.0;
@@ -16,7 +16,7 @@ pub(super) const LARGEST_X_SCORE: f64 = -1.0;
 const AMBIGUOUS: [(usize, usize, usize); 3] = [(2, 4, 13), (23, 5, 15), (27, 9, 11)];
 
 /// Computes scores at a given λ from the logarithms of frequency ratios. [`SENTINEL_SCORE`] stays.
-pub(super) fn at_lambda(log_ratios: &Real, lambda: f64) -> Real {
+pub(super) fn at_lambda(log_ratios: &RealMatrix, lambda: f64) -> RealMatrix {
     let never = f64::from(SENTINEL_SCORE);
     log_ratios.map(|row| row.map(|log| if log == never { never } else { log / lambda }))
 }
@@ -42,7 +42,7 @@ pub(super) fn of_joint(
     rows: &Letters,
     columns: &Letters,
     lambda: f64,
-    out: &mut Real,
+    out: &mut RealMatrix,
 ) {
     let (rows, columns) = (spread(rows), spread(columns));
     let log_sum = joint.iter().flatten().sum::<f64>().ln();
@@ -96,7 +96,7 @@ fn place(code: usize) -> usize {
 /// Sets the scores of `X` to averages over true residues, at most -1. Then sets the scores of `U`
 /// to those of `C`, and of `O` to those of `X` (`s_SetXUOScores`, composition_adjustment.c). `rows`
 /// and `columns` are shares over NCBIstdaa.
-pub(super) fn set_averages(real: &mut Real, rows: &[f64; SIZE], columns: &[f64; SIZE]) {
+pub(super) fn set_averages(real: &mut RealMatrix, rows: &[f64; SIZE], columns: &[f64; SIZE]) {
     let x = usize::from(alphabet::X);
     let mut pair = 0.0;
     for code in true_codes() {
@@ -124,7 +124,7 @@ fn true_codes() -> impl Iterator<Item = usize> {
 }
 
 /// Returns the average score of a row over the true residues.
-fn row_average(real: &Real, row: usize, columns: &[f64; SIZE]) -> f64 {
+fn row_average(real: &RealMatrix, row: usize, columns: &[f64; SIZE]) -> f64 {
     average(&real[row], columns)
 }
 
@@ -134,12 +134,12 @@ pub(super) fn average(row: &[f64; SIZE], columns: &[f64; SIZE]) -> f64 {
 }
 
 /// Returns the average score of a column over the true residues.
-fn column_average(real: &Real, column: usize, rows: &[f64; SIZE]) -> f64 {
+fn column_average(real: &RealMatrix, column: usize, rows: &[f64; SIZE]) -> f64 {
     true_codes().fold(0.0, |sum, row| sum + real[row][column] * rows[row])
 }
 
 /// Rounds scores to the nearest integers, halves away from zero.
-pub(super) fn round(real: &Real, out: &mut ScoreMatrix) {
+pub(super) fn round(real: &RealMatrix, out: &mut ScoreMatrix) {
     for (out, real) in out.iter_mut().flatten().zip(real.iter().flatten()) {
         *out = (real + 0.5_f64.copysign(*real)) as i32;
     }

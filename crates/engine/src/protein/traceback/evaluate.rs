@@ -5,7 +5,7 @@ use fleetblast_stats::gumbel::GumbelParameters;
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::unified;
 
-use super::{Scaled, Traceback, TracebackContext, TracebackQuery};
+use super::{ScaledAlignment, Traceback, TracebackContext, TracebackQuery};
 use crate::hits::{Alignment, CandidateHit, HitKey};
 use crate::lists::linking::uneven;
 use crate::lists::linking::{Linkable, PairStatistics};
@@ -99,14 +99,14 @@ impl Significance {
 }
 
 /// An alignment with its e-value.
-struct Scored {
-    alignment: Scaled,
+struct ScoredAlignment {
+    alignment: ScaledAlignment,
     evalue: f64,
     /// Number of alignments that share the e-value.
     linked: u32,
 }
 
-impl Hsp for Scored {
+impl Hsp for ScoredAlignment {
     fn bounds(&self) -> Bounds {
         self.alignment.bounds
     }
@@ -115,13 +115,13 @@ impl Hsp for Scored {
     }
 }
 
-impl ContextHsp for Scored {
+impl ContextHsp for ScoredAlignment {
     fn context(&self) -> u8 {
         self.alignment.context
     }
 }
 
-impl Linkable for Scored {
+impl Linkable for ScoredAlignment {
     fn evalue(&self) -> f64 {
         self.evalue
     }
@@ -180,22 +180,22 @@ impl Traceback {
         query: &TracebackQuery,
         subject_len: usize,
         oid: u32,
-        mut alignments: Vec<Scaled>,
+        mut alignments: Vec<ScaledAlignment>,
         pair_p: Option<f64>,
     ) -> CandidateHit {
         alignments.sort_by(compare_hsps);
         drop_contained(&mut alignments);
         let context_of = |number: u8| &query.contexts[usize::from(number)];
-        let score = |alignment: Scaled| {
+        let score = |alignment: ScaledAlignment| {
             let context = context_of(alignment.context);
             let evalue = context.significance.evalue(alignment.score, context, subject_len);
             let evalue = match self.linked_gaps {
                 Some(gaps) => evalue / gaps.single_divisor(),
                 None => self.unite_evalues(evalue, pair_p, context, subject_len),
             };
-            Scored { alignment, evalue, linked: 1 }
+            ScoredAlignment { alignment, evalue, linked: 1 }
         };
-        let mut scored: Vec<Scored> = alignments.into_iter().map(score).collect();
+        let mut scored: Vec<ScoredAlignment> = alignments.into_iter().map(score).collect();
         if let Some(gaps) = self.linked_gaps {
             uneven::link(&mut scored, gaps, |number| {
                 let context = context_of(number);
@@ -210,7 +210,7 @@ impl Traceback {
             None => best_evalue(evalues),
         };
         let key = scored.first().map(|first| HitKey { evalue, score: first.score(), oid });
-        let report = |scored: Scored| self.report(context_of(scored.context()), scored);
+        let report = |scored: ScoredAlignment| self.report(context_of(scored.context()), scored);
         let alignments = scored.into_iter().map(report).collect();
         CandidateHit::new(oid, key, alignments)
     }
@@ -236,8 +236,8 @@ impl Traceback {
 
     /// Returns the alignment with its reported scores. The bit score follows from the rounded
     /// score, the e-value does not.
-    fn report(&self, query: &TracebackContext, scored: Scored) -> Alignment {
-        let Scored { alignment: scaled, evalue, linked } = scored;
+    fn report(&self, query: &TracebackContext, scored: ScoredAlignment) -> Alignment {
+        let ScoredAlignment { alignment: scaled, evalue, linked } = scored;
         let score = nearest(f64::from(scaled.score) / f64::from(self.scale));
         let bounds = scaled.bounds;
         Alignment {
@@ -261,10 +261,10 @@ impl Traceback {
 
 /// Drops every alignment that lies in an earlier one of its context and frame. The list is in
 /// ORDER-S, so that the earlier one has at least its score.
-fn drop_contained(alignments: &mut Vec<Scaled>) {
-    let mut kept: Vec<Scaled> = Vec::with_capacity(alignments.len());
+fn drop_contained(alignments: &mut Vec<ScaledAlignment>) {
+    let mut kept: Vec<ScaledAlignment> = Vec::with_capacity(alignments.len());
     for alignment in alignments.drain(..) {
-        let encloses = |other: &Scaled| {
+        let encloses = |other: &ScaledAlignment| {
             let frames = (other.context, other.frame);
             frames == (alignment.context, alignment.frame)
                 && other.bounds.encloses(&alignment.bounds)

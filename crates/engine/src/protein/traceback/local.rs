@@ -34,12 +34,12 @@ pub(super) struct Peak {
 
 /// Cells that may no longer be aligned: closed ranges of subject columns for each query row.
 #[derive(Debug, Default)]
-pub(super) struct Forbidden {
+pub(super) struct ForbiddenCells {
     rows: Vec<Vec<(usize, usize)>>,
     used: bool,
 }
 
-impl Forbidden {
+impl ForbiddenCells {
     /// Allows all cells of a query of the given length.
     pub fn clear(&mut self, query_len: usize) {
         self.rows.iter_mut().for_each(Vec::clear);
@@ -68,7 +68,7 @@ impl LocalScratch {
         query: &[RowNumber],
         subject: &[u8],
         scheme: &Scheme<'_>,
-        forbidden: &Forbidden,
+        forbidden: &ForbiddenCells,
     ) -> Peak {
         let rows = query.iter().copied().enumerate();
         self.letters.clear();
@@ -82,7 +82,7 @@ impl LocalScratch {
         query: &[RowNumber],
         subject: &[u8],
         scheme: &Scheme<'_>,
-        forbidden: &Forbidden,
+        forbidden: &ForbiddenCells,
         end: &Peak,
     ) -> Peak {
         let rows = query[..=end.query].iter().copied().enumerate().rev();
@@ -98,7 +98,7 @@ impl LocalScratch {
         rows: impl Iterator<Item = (usize, RowNumber)>,
         place: impl Fn(usize) -> usize,
         scheme: &Scheme<'_>,
-        forbidden: &Forbidden,
+        forbidden: &ForbiddenCells,
         enough: i32,
     ) -> Peak {
         let LocalScratch { sweep, letters } = self;
@@ -163,7 +163,7 @@ mod tests {
             let query = [P_ROW, W_ROW, W_ROW, P_ROW];
             let subject = [W, W, P, P, P, W, W];
             let mut scratch = LocalScratch::new(Kernel::detect());
-            let mut forbidden = Forbidden::default();
+            let mut forbidden = ForbiddenCells::default();
             forbidden.clear(query.len());
             let end = scratch.best_end(&query, &subject, scheme, &forbidden);
             // P W W is complete one row before W W P, which scores the same.
@@ -180,7 +180,7 @@ mod tests {
         with_scheme(|scheme| {
             let (query, subject) = ([W_ROW, W_ROW], [W, W, W, P]);
             let mut scratch = LocalScratch::new(Kernel::detect());
-            let mut forbidden = Forbidden::default();
+            let mut forbidden = ForbiddenCells::default();
             forbidden.clear(query.len());
             forbidden.push(0..2, 0..2);
             assert_eq!(scratch.best_end(&query, &subject, scheme, &forbidden).score, 0);

@@ -39,7 +39,7 @@ use fleetblast_stats::scoring::ScoringSystem;
 
 pub use self::evaluate::QueryStatistics;
 use self::evaluate::Significance;
-use self::local::{Forbidden, LocalScratch};
+use self::local::{ForbiddenCells, LocalScratch};
 use self::source::SubjectResidues;
 use self::subject::{Segments, Subject};
 use crate::xdrop::traced::{self as dp, DpScratch, GapCosts, Scheme};
@@ -126,7 +126,7 @@ pub struct TracebackContext {
 pub struct TracebackScratch {
     dp: DpScratch,
     local: LocalScratch,
-    forbidden: Forbidden,
+    forbidden: ForbiddenCells,
     subject: Subject,
     matrix: fleetblast_stats::matrix::ScoreMatrix,
     padded: ScoreRows,
@@ -143,7 +143,7 @@ impl TracebackScratch {
         TracebackScratch {
             dp: DpScratch::new(kernel),
             local: LocalScratch::new(kernel),
-            forbidden: Forbidden::default(),
+            forbidden: ForbiddenCells::default(),
             subject: Subject::new(),
             padded: ScoreRows::of_matrix(&matrix),
             positions: Positions::new(),
@@ -156,7 +156,7 @@ impl TracebackScratch {
 
 /// An alignment in scaled units, before its e-value is known.
 #[derive(Clone, Debug)]
-struct Scaled {
+struct ScaledAlignment {
     /// Number of the context.
     context: u8,
     /// Frame of the subject.
@@ -167,7 +167,7 @@ struct Scaled {
     adjustment: Adjustment,
 }
 
-impl Hsp for Scaled {
+impl Hsp for ScaledAlignment {
     fn bounds(&self) -> crate::order::Bounds {
         self.bounds
     }
@@ -176,7 +176,7 @@ impl Hsp for Scaled {
     }
 }
 
-impl ContextHsp for Scaled {
+impl ContextHsp for ScaledAlignment {
     fn context(&self) -> u8 {
         self.context
     }

@@ -9,7 +9,7 @@ use super::dp::{Sequences, align_from};
 use super::source::SubjectResidues;
 use super::windows::{self, Window, composed_range};
 use super::{
-    LN_2, NEAR_IDENTICAL_BITS, Scaled, Traceback, TracebackContext, TracebackQuery,
+    LN_2, NEAR_IDENTICAL_BITS, ScaledAlignment, Traceback, TracebackContext, TracebackQuery,
     TracebackScratch, near,
 };
 use crate::hits::{Adjustment, PrelimHit, PrelimHsp};
@@ -33,11 +33,11 @@ impl Traceback {
         subject: &SubjectResidues<'_>,
         hit: &PrelimHit,
         scratch: &mut TracebackScratch,
-    ) -> (Vec<Scaled>, Option<f64>) {
+    ) -> (Vec<ScaledAlignment>, Option<f64>) {
         let (mut aligned, mut pair_p) = (Vec::new(), None);
         for context in &query.contexts {
             let windows = windows::of_context(context, &hit.hsps, |frame| subject.length(frame));
-            let mut accepted: Vec<Scaled> = Vec::new();
+            let mut accepted: Vec<ScaledAlignment> = Vec::new();
             for window in &windows {
                 let place = (context, window);
                 let residues = subject.part(window.frame, window.subject.clone());
@@ -56,7 +56,7 @@ impl Traceback {
         (query, window): (&TracebackContext, &Window),
         (oid, subject): (u32, &[u8]),
         least_score: i32,
-        accepted: &mut Vec<Scaled>,
+        accepted: &mut Vec<ScaledAlignment>,
         pair_p: &mut Option<f64>,
         scratch: &mut TracebackScratch,
     ) {
@@ -105,10 +105,10 @@ impl Traceback {
     }
 
     /// Returns whether a much better alignment already covers an HSP.
-    fn is_covered(&self, hsp: &PrelimHsp, accepted: &[Scaled]) -> bool {
+    fn is_covered(&self, hsp: &PrelimHsp, accepted: &[ScaledAlignment]) -> bool {
         let enough = f64::from(hsp.score * self.scale) + CONTAINED_BITS * LN_2 / self.lambda;
         let (bounds, strand) = (hsp.bounds(), hsp.frame.strand());
-        let covers = |a: &Scaled| a.frame.strand() == strand && a.bounds.encloses(&bounds);
+        let covers = |a: &ScaledAlignment| a.frame.strand() == strand && a.bounds.encloses(&bounds);
         accepted.iter().any(|a| covers(a) && enough <= f64::from(a.score))
     }
 
@@ -165,7 +165,7 @@ impl Traceback {
         hsp: &PrelimHsp,
         adjustment: Adjustment,
         scratch: &mut TracebackScratch,
-    ) -> Scaled {
+    ) -> ScaledAlignment {
         let (length, range) = (query.rows.len(), &window.query);
         let sequences = Sequences {
             query: &query.rows[range.clone()],
@@ -185,7 +185,7 @@ impl Traceback {
             s_end: s_end + s_from,
         };
         let (context, frame, score) = (query.number, window.frame, traced.score);
-        Scaled { context, frame, score, bounds, edits: traced.edits, adjustment }
+        ScaledAlignment { context, frame, score, bounds, edits: traced.edits, adjustment }
     }
 
     /// Loads the subject. Masks it, unless its first HSP shows that it is nearly identical to the
@@ -220,8 +220,8 @@ impl Traceback {
 /// its score shares a start or an end with it. Otherwise it replaces all accepted ones that share a
 /// start or an end with it. Accepted ones that were made with different matrices also refuse it if
 /// one of its ends lies in their box, on the diagonal of the same end.
-fn insert_distinct(new: Scaled, accepted: &mut Vec<Scaled>, same_matrix: bool) {
-    let conflict = |old: &Scaled| {
+fn insert_distinct(new: ScaledAlignment, accepted: &mut Vec<ScaledAlignment>, same_matrix: bool) {
+    let conflict = |old: &ScaledAlignment| {
         if old.frame != new.frame {
             false
         } else if same_matrix {
@@ -259,8 +259,8 @@ fn has_similar_end(new: &Bounds, old: &Bounds) -> bool {
 mod tests {
     use super::*;
 
-    fn scaled_hsp(score: i32, q: (u32, u32), s: (u32, u32)) -> Scaled {
-        Scaled {
+    fn scaled_hsp(score: i32, q: (u32, u32), s: (u32, u32)) -> ScaledAlignment {
+        ScaledAlignment {
             context: 0,
             frame: Frame::Protein,
             score,
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    fn scores(list: &[Scaled]) -> Vec<i32> {
+    fn scores(list: &[ScaledAlignment]) -> Vec<i32> {
         list.iter().map(|a| a.score).collect()
     }
 

@@ -5,7 +5,7 @@ use super::dp::{Scheme, align_forward};
 use super::local::Peak;
 use super::source::SubjectResidues;
 use super::windows::{self, Window};
-use super::{Scaled, Traceback, TracebackContext, TracebackQuery, TracebackScratch};
+use super::{ScaledAlignment, Traceback, TracebackContext, TracebackQuery, TracebackScratch};
 use crate::hits::{Adjustment, HitKey, PrelimHit};
 use crate::order::Bounds;
 use crate::params::CompositionMode;
@@ -19,7 +19,7 @@ const TRIES: i32 = 3;
 #[derive(Default)]
 pub(super) struct LocalAlignments {
     /// Alignments in scaled units, the latest first.
-    pub alignments: Vec<Scaled>,
+    pub alignments: Vec<ScaledAlignment>,
     /// Key of the first alignment, with the e-value that follows from the search space alone.
     /// `None` if it is not significant, or if alignments are linked.
     pub first: Option<HitKey>,
@@ -109,7 +109,7 @@ fn trace(
     scheme: &Scheme<'_>,
     (start, end): (&Peak, &Peak),
     dp: &mut super::DpScratch,
-) -> Scaled {
+) -> ScaledAlignment {
     let rows = &query.rows[start.query..=end.query];
     let columns = &subject[start.subject..end.subject + 2];
     let mut edits = Vec::new();
@@ -123,7 +123,7 @@ fn trace(
         extent = align_forward(rows, columns, &scheme, dp, &mut edits);
     }
     let s_start = window.subject.start + start.subject;
-    Scaled {
+    ScaledAlignment {
         context: query.number,
         frame: window.frame,
         score: extent.score,

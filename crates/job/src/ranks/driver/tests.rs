@@ -15,12 +15,12 @@ use super::*;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A transport that returns events from a script, and collects the messages that the driver sends.
-struct Scripted<N> {
+struct ScriptedTransport<N> {
     next: N,
     sent: Vec<(Rank, Envelope, Option<Receipt>)>,
 }
 
-impl<N: FnMut() -> RankEvent> Transport for Scripted<N> {
+impl<N: FnMut() -> RankEvent> Transport for ScriptedTransport<N> {
     fn event_sender(&self) -> Sender<RankEvent> {
         channel().0
     }
@@ -86,7 +86,7 @@ fn a_busy_supermaster_sends_heartbeats_and_notices_a_silent_master() {
         let message = Outgoing::Supermaster(ToSupermaster::Ping);
         RankEvent::Message(Envelope { from: Address::Master(GroupId(turn)), message }, None)
     };
-    let mut transport = Scripted { next, sent: Vec::new() };
+    let mut transport = ScriptedTransport { next, sent: Vec::new() };
     let mut driver = driver(0, &topology, &mut transport);
     let role = Supermaster::new(&config, &topology, BTreeMap::new());
     let (executor, _receiver) = channel();
@@ -126,7 +126,7 @@ fn gathering(executor: &Receiver<(Ticket, WorkerWork<Bytes>)>) -> Option<Ticket>
 fn a_part_takes_memory_until_it_has_left() {
     let config = Config { write_buffer: 100, result_memory: 1000, ..Config::default() };
     let topology = topology(2, 1);
-    let mut transport = Scripted { next: || panic!("nobody asks"), sent: Vec::new() };
+    let mut transport = ScriptedTransport { next: || panic!("nobody asks"), sent: Vec::new() };
     let mut driver = driver(0, &topology, &mut transport);
     let role = Worker::new(WorkerId(0), &Arc::new(config), &topology);
     let ((executor, _tasks), (output_thread, moved)) = (channel(), channel());

@@ -118,7 +118,7 @@ pub fn spawn_compute<'s, 'a: 's>(
                 WorkerRequest::Forget(block, pass) => executor.forget((block, pass)),
             }
         }
-        recorder.set_loaded(executor.loaded());
+        recorder.set_loaded(executor.loading_costs());
     });
     sender
 }

@@ -9,7 +9,7 @@ use fleetblast_fleet::work::{
 use self::shared::PassKey;
 use super::wire::Bytes;
 use crate::error::Error;
-use crate::trace::{Loaded, Span};
+use crate::trace::{LoadingCosts, Span};
 
 mod block_encoder;
 mod block_layout;
@@ -69,5 +69,5 @@ pub trait WorkerExecutor: Send {
     fn forget(&mut self, pass: PassKey);
 
     /// Returns the bytes read of the database, and the time that searching threads waited for them.
-    fn loaded(&self) -> Loaded;
+    fn loading_costs(&self) -> LoadingCosts;
 }

@@ -30,7 +30,7 @@ use crate::ranks::wire::{
 };
 use crate::reports::report_failure;
 use crate::search::DatabaseScan;
-use crate::trace::{Kind, Loaded, Span};
+use crate::trace::{Kind, LoadingCosts, Span};
 
 /// Executor of the work of a worker on its compute thread.
 pub struct SearchWorker<'a> {
@@ -307,11 +307,11 @@ impl WorkerExecutor for SearchWorker<'_> {
         lock(&self.shared.cuts).remove(&pass);
     }
 
-    fn loaded(&self) -> Loaded {
-        self.scans.values().fold(Loaded::default(), |sum, scan| {
+    fn loading_costs(&self) -> LoadingCosts {
+        self.scans.values().fold(LoadingCosts::default(), |sum, scan| {
             let read = scan.loader().statistics();
             let pages = scan.loader().page_kind().map_or("page cache", PageKind::name);
-            Loaded {
+            LoadingCosts {
                 pages: pages.to_owned(),
                 bytes: sum.bytes + read.read_bytes,
                 received: sum.received + read.received_bytes,

@@ -27,7 +27,7 @@ use crate::ranks::execution::verification_records::VerificationRecords;
 use crate::ranks::execution::{MasterExecutor, SupermasterExecutor, WorkerExecutor};
 use crate::ranks::output::{JobOutput, OutputSlice, SharedOutput};
 use crate::ranks::wire::{Bytes, decode, encode};
-use crate::trace::{Loaded, Span};
+use crate::trace::{LoadingCosts, Span};
 
 /// The only partition. Each program run reads the whole database, so all ranks hold this partition.
 const ALL: PartitionId = PartitionId(0);
@@ -367,8 +367,8 @@ impl WorkerExecutor for WrappedWorker<'_> {
         self.outputs.remove(&pass);
     }
 
-    fn loaded(&self) -> Loaded {
-        Loaded::default()
+    fn loading_costs(&self) -> LoadingCosts {
+        LoadingCosts::default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads the parts of a checkpoint that have a value for each position of the query.
 
-use fleetblast_engine::pssm::{ByCode, Observed};
+use fleetblast_engine::pssm::{ByCode, ColumnResults};
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_seq::asn::{Malformed, Node};
 
@@ -14,7 +14,7 @@ const MOST: f64 = 1.0e6;
 /// Intermediate data of a checkpoint: frequencies by position.
 pub struct IntermediateData {
     pub frequencies: Option<Vec<ByCode>>,
-    pub observed: Option<Observed>,
+    pub observed: Option<ColumnResults>,
     pub is_plain: bool,
 }
 
@@ -46,7 +46,7 @@ impl IntermediateData {
                 Some(matching),
             ] => by_code(weighted, length)?
                 .map(|weighted| {
-                    Ok::<_, CheckpointError>(Observed {
+                    Ok::<_, CheckpointError>(ColumnResults {
                         weighted,
                         information: reals(information, length)?,
                         gapless: reals(gapless, length)?,

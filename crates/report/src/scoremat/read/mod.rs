@@ -6,7 +6,7 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-use fleetblast_engine::pssm::{ByCode, Observed};
+use fleetblast_engine::pssm::{ByCode, ColumnResults};
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_seq::asn::{AsnError, AsnReader, Malformed, Node, OBJECT_ID, SEQ_ID};
 use fleetblast_seq::id::ObjectId;
@@ -54,7 +54,7 @@ pub struct ParsedCheckpoint {
     /// Frequencies by position and code.
     pub frequencies: Option<Vec<ByCode>>,
     /// Intermediate data by position.
-    pub observed: Option<Observed>,
+    pub observed: Option<ColumnResults>,
     /// Name of the scoring matrix.
     pub matrix_name: Vec<u8>,
     /// Costs of gaps: open, extend.

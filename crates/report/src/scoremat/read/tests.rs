@@ -1,6 +1,6 @@
 use std::sync::LazyLock;
 
-use fleetblast_engine::pssm::{Observed, Pssm};
+use fleetblast_engine::pssm::{ColumnResults, Pssm};
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::karlin::KarlinParameters;
 
@@ -20,7 +20,7 @@ fn pssm() -> Pssm {
             .to_vec(),
         ungapped: block(0.3175, 0.133, 0.361),
         gapped: block(0.267, 0.041, 0.14),
-        observed: Some(Observed {
+        observed: Some(ColumnResults {
             weighted: vec![[0.5; SIZE], [0.125; SIZE]],
             information: vec![0.5, 0.0],
             gapless: vec![1.25, 0.0],

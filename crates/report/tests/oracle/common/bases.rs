@@ -39,13 +39,13 @@ pub struct Program {
     pub name: &'static str,
     /// Options that mask nothing.
     pub options: &'static [&'static str],
-    pub query: Reading,
-    pub subject: Reading,
+    pub query: LetterKind,
+    pub subject: LetterKind,
 }
 
 /// The kind of letters that a program compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum LetterKind {
     Residues,
     Bases,
     Codons,
@@ -54,7 +54,7 @@ pub enum Reading {
 /// Queries or subjects, with the range that is searched in all of them, if there is one.
 pub struct Sequences {
     entries: Vec<Entry>,
-    reading: Reading,
+    reading: LetterKind,
     part: Option<Range<u32>>,
 }
 
@@ -89,16 +89,16 @@ impl Sequences {
 
     /// Returns the frame in which the sequences are written.
     fn written_frame(&self) -> Frame {
-        if self.reading == Reading::Residues { Frame::Protein } else { PLUS }
+        if self.reading == LetterKind::Residues { Frame::Protein } else { PLUS }
     }
 
     /// Returns the frames of a query's contexts, in their order.
     fn frames(&self) -> Vec<Frame> {
         let strands = [Strand::Plus, Strand::Minus];
         match self.reading {
-            Reading::Residues => vec![Frame::Protein],
-            Reading::Bases => vec![PLUS, MINUS],
-            Reading::Codons => {
+            LetterKind::Residues => vec![Frame::Protein],
+            LetterKind::Bases => vec![PLUS, MINUS],
+            LetterKind::Codons => {
                 strands.iter().flat_map(|&s| (0..3).map(move |o| Frame::Codons(s, o))).collect()
             }
         }
@@ -111,16 +111,16 @@ impl Sequences {
         let (from, to, length) =
             (from - searched.start, to - searched.start, searched.len() as u32);
         match self.reading {
-            Reading::Residues => (Frame::Protein, from - 1..to),
-            Reading::Bases if from <= to => (PLUS, from - 1..to),
-            Reading::Bases => (MINUS, length - from..length - to + 1),
+            LetterKind::Residues => (Frame::Protein, from - 1..to),
+            LetterKind::Bases if from <= to => (PLUS, from - 1..to),
+            LetterKind::Bases => (MINUS, length - from..length - to + 1),
             // Reports print 3a + f to 3b + f − 1.
-            Reading::Codons if from <= to => {
+            LetterKind::Codons if from <= to => {
                 let f = (from - 1) % 3 + 1;
                 (Frame::Codons(Strand::Plus, f as u8 - 1), (from - f) / 3..(to + 1 - f) / 3)
             }
             // Reports print L − 3a − f + 1 to L − 3b − f + 2.
-            Reading::Codons => {
+            LetterKind::Codons => {
                 let f = (length - from) % 3 + 1;
                 let read = (length + 1 - f - from) / 3..(length + 2 - f - to) / 3;
                 (Frame::Codons(Strand::Minus, f as u8 - 1), read)
@@ -180,8 +180,8 @@ impl Search {
         let core = random.protein(90);
         let coding = random.coding(&core);
         let mut entries = |reading| match reading {
-            Reading::Residues => synth::related_proteins(&core, &mut random),
-            Reading::Bases | Reading::Codons => synth::related_bases(&coding, &mut random),
+            LetterKind::Residues => synth::related_proteins(&core, &mut random),
+            LetterKind::Bases | LetterKind::Codons => synth::related_bases(&coding, &mut random),
         };
         let (query_entries, subject_entries) = (entries(program.query), entries(program.subject));
         let [query_part, subject_part] = parts;
@@ -270,8 +270,8 @@ impl Search {
     /// lines.
     fn params(&self) -> Params {
         let case = match self.program.subject {
-            Reading::Bases => Case::of_bases,
-            Reading::Residues | Reading::Codons => Case::new,
+            LetterKind::Bases => Case::of_bases,
+            LetterKind::Residues | LetterKind::Codons => Case::new,
         };
         case(Vec::new(), Vec::new(), Subjects::Fasta).params
     }

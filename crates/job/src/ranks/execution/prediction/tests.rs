@@ -91,7 +91,7 @@ struct Jobs<'a> {
 }
 
 /// A block that a master searches, and its current grouping.
-struct Open {
+struct OpenBlock {
     queries: Range<usize>,
     batch_grouping: BatchGrouping,
     passes: u32,
@@ -187,7 +187,7 @@ impl Jobs<'_> {
                 assert_eq!(records.batches.iter().sum::<usize>(), queries.len());
                 blocks.push(of_earlier.unwrap_or_default());
                 if !skip {
-                    open.insert(next, Open { queries, batch_grouping, passes: 0 });
+                    open.insert(next, OpenBlock { queries, batch_grouping, passes: 0 });
                 }
                 next += 1;
                 continue;
@@ -197,7 +197,7 @@ impl Jobs<'_> {
             let found = self.block_statistics(&predictor, block, random);
             match predictor.verify_prediction(block, &found).expect("batches") {
                 Verification::Correct => {
-                    let (number, Open { queries, batch_grouping: expectation, .. }) =
+                    let (number, OpenBlock { queries, batch_grouping: expectation, .. }) =
                         first.remove_entry();
                     let is_true = [REACH, usize::MAX]
                         .iter()
