@@ -76,23 +76,23 @@ impl DescribedDatabase<'_> {
         })?;
         let files = self.files();
         let mut out = b"{\n".to_vec();
-        text(&mut out, "version", VERSION.as_bytes());
-        text(&mut out, "dbname", &self.short_names());
-        text(&mut out, "dbtype", kind.as_bytes());
-        number(&mut out, "db-version", database.version().into());
-        text(&mut out, "description", &whole.title);
-        number(&mut out, "number-of-letters", whole.residue_count);
-        number(&mut out, "number-of-sequences", whole.sequence_count);
-        text(&mut out, "last-updated", date.as_bytes());
-        number(&mut out, "number-of-volumes", database.volume_paths().count() as u64);
+        append_text(&mut out, "version", VERSION.as_bytes());
+        append_text(&mut out, "dbname", &self.short_names());
+        append_text(&mut out, "dbtype", kind.as_bytes());
+        append_number(&mut out, "db-version", database.version().into());
+        append_text(&mut out, "description", &whole.title);
+        append_number(&mut out, "number-of-letters", whole.residue_count);
+        append_number(&mut out, "number-of-sequences", whole.sequence_count);
+        append_text(&mut out, "last-updated", date.as_bytes());
+        append_number(&mut out, "number-of-volumes", database.volume_paths().count() as u64);
         if database.version() == 5 {
             let taxids = self.lookup.included_taxids()?;
             if !matches!(taxids[..], [] | [0]) {
-                number(&mut out, "number-of-taxids", taxids.len() as u64);
+                append_number(&mut out, "number-of-taxids", taxids.len() as u64);
             }
         }
-        number(&mut out, "bytes-total", files.bytes);
-        number(&mut out, "bytes-to-cache", files.cached_bytes);
+        append_number(&mut out, "bytes-total", files.bytes);
+        append_number(&mut out, "bytes-to-cache", files.cached_bytes);
         out.extend_from_slice(b"  \"files\": [");
         for (at, name) in files.names.iter().enumerate() {
             out.extend_from_slice(if at == 0 { b"\n    " } else { b",\n    " });
@@ -159,12 +159,12 @@ pub(crate) fn with_extension(base: &Path, extension: &str) -> PathBuf {
     OsString::from_vec(path).into()
 }
 
-fn text(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+fn append_text(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(format!("  \"{name}\": ").as_bytes());
     json::append_string(value, out);
     out.extend_from_slice(b",\n");
 }
 
-fn number(out: &mut Vec<u8>, name: &str, value: u64) {
+fn append_number(out: &mut Vec<u8>, name: &str, value: u64) {
     out.extend_from_slice(format!("  \"{name}\": {value},\n").as_bytes());
 }

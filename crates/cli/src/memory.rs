@@ -104,14 +104,14 @@ extern "C" fn on_abort(_: libc::c_int) {
 /// Ends the process if the panic says that a thread could not be created.
 pub(crate) fn end_without_threads(info: &PanicHookInfo) {
     if let Some(what) =
-        text(info.payload()).filter(|text| WANTS.iter().any(|want| text.starts_with(want)))
+        panic_text(info.payload()).filter(|text| WANTS.iter().any(|want| text.starts_with(want)))
     {
         // The library prints the system's error in debug form: `...: Os { code: 11, ... }`.
         end(format_args!("{}", what.split(": Os {").next().unwrap_or(what)));
     }
 }
 
-fn text(payload: &dyn Any) -> Option<&str> {
+fn panic_text(payload: &dyn Any) -> Option<&str> {
     let owned = payload.downcast_ref::<String>().map(String::as_str);
     owned.or_else(|| payload.downcast_ref::<&str>().copied())
 }

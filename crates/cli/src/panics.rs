@@ -23,21 +23,21 @@ pub fn prepare() {
         memory::end_without_threads(info);
         if let Err(changed) = check_mapped_files() {
             let Error { message, exit_code, .. } = changed.into();
-            end_process(exit_code, || complain(&(message + &place())));
+            end_process(exit_code, || complain(&(message + &rank_suffix())));
         }
         end_process(exit::UNKNOWN, || {
             usual(info);
             complain(&format!(
                 "FleetBLAST has found a fault in itself and ends{}. The report is not complete. \
                  Please report the lines above with the command.",
-                place()
+                rank_suffix()
             ));
         });
     }));
 }
 
 /// Returns the rank of this process for the end of a message; empty if it is the only process.
-fn place() -> String {
+fn rank_suffix() -> String {
     let launch = launched().filter(|launch| launch.ranks > 1);
     launch.map_or_else(String::new, |launch| format!(" (rank {})", launch.rank))
 }

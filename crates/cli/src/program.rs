@@ -397,7 +397,7 @@ fn parse(
         Request::Print(text) => Ok(Action::Print(text)),
         Request::PrintVersion(option) => {
             let reason = chosen.map(|chosen| chosen.reason.to_string());
-            Ok(Action::Print(version::text(option, &program, reason.as_deref())))
+            Ok(Action::Print(version::version_text(option, &program, reason.as_deref())))
         }
         Request::Run(_) if matches!(command.run, Work::Wrapping(_)) && wrapped.is_empty() => {
             let message = "fleetblast wrap: name the program, with its arguments, after two dashes: -- PROGRAM ARGUMENTS";

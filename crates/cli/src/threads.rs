@@ -50,7 +50,7 @@ pub fn choose_thread_count(
 pub fn default_thread_count(cpus: Cpus, variable: &VariableLookup) -> Result<Threads, Error> {
     let own = ThreadSource::FleetblastThreads;
     if let Some(text) = variable_value(own, variable) {
-        let count = number(&text).ok_or_else(|| {
+        let count = parse_number(&text).ok_or_else(|| {
             Error::query_options(format_args!(
                 "environment variable {FLEETBLAST_THREADS}: '{text}' is not a number of threads; \
                  set it to a number from 1, or unset it"
@@ -86,15 +86,15 @@ fn variable_value(source: ThreadSource, variable: &VariableLookup) -> Option<Str
 fn number_of(source: ThreadSource, text: &str) -> Option<usize> {
     match source {
         ThreadSource::OmpNumThreads => {
-            let mut levels = text.split(',').map(number);
+            let mut levels = text.split(',').map(parse_number);
             let outermost = levels.next()??;
             levels.all(|level| level.is_some()).then_some(outermost)
         }
-        _ => number(text),
+        _ => parse_number(text),
     }
 }
 
-fn number(text: &str) -> Option<usize> {
+fn parse_number(text: &str) -> Option<usize> {
     let digits = text.trim();
     let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     // A number that overflows acts like the largest one.

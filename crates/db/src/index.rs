@@ -83,21 +83,21 @@ impl VolumeIndex {
     /// [`DbError::FileTruncated`].
     pub fn parse(bytes: &[u8], path: &Path, wanted: Option<SequenceKind>) -> Result<Self, DbError> {
         let mut fields = Fields { bytes, at: 0, path };
-        let version = fields.number("the version")?;
+        let version = fields.read_number("the version")?;
         if version != 4 && version != 5 {
             return Err(DbError::UnsupportedVersion { path: path.into(), found: version });
         }
-        let kind = fields.number("the sequence type")?;
+        let kind = fields.read_number("the sequence type")?;
         if version == 5 {
-            fields.number("the volume number")?;
+            fields.read_number("the volume number")?;
         }
-        let title = until_nul(fields.text("the title")?);
-        let lmdb = if version == 5 { fields.text("the LMDB file name")? } else { &[] };
-        let date = until_nul(fields.text("the date")?);
-        let sequences = fields.number("the number of sequences")?;
+        let title = until_nul(fields.read_text("the title")?);
+        let lmdb = if version == 5 { fields.read_text("the LMDB file name")? } else { &[] };
+        let date = until_nul(fields.read_text("the date")?);
+        let sequences = fields.read_number("the number of sequences")?;
         let residues = fields.read(8, "the number of residues")?;
         let residues = u64::from_le_bytes(std::array::from_fn(|i| residues[i]));
-        let longest = fields.number("the length of the longest sequence")?;
+        let longest = fields.read_number("the length of the longest sequence")?;
         let kind = match kind {
             0 => SequenceKind::Nucleotide,
             1 => SequenceKind::Protein,
@@ -196,13 +196,13 @@ impl<'a> Fields<'a> {
         Ok(found)
     }
 
-    fn number(&mut self, what: &'static str) -> Result<u32, DbError> {
+    fn read_number(&mut self, what: &'static str) -> Result<u32, DbError> {
         let word = self.read(4, what)?;
         Ok(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
     }
 
-    fn text(&mut self, what: &'static str) -> Result<&'a [u8], DbError> {
-        let length = self.number(what)?;
+    fn read_text(&mut self, what: &'static str) -> Result<&'a [u8], DbError> {
+        let length = self.read_number(what)?;
         self.read(u64::from(length), what)
     }
 }

@@ -90,7 +90,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &MakedbOptions) -> R
     for (input, kind) in inputs {
         for variant in VARIANTS {
             let arguments = [&["-in", input, "-dbtype", kind][..], variant].concat();
-            sound &= report(&dir, options, input, &arguments)?;
+            sound &= print_comparison(&dir, options, input, &arguments)?;
         }
         sound &= copies(&dir, options, input, kind)?;
     }
@@ -110,7 +110,7 @@ fn copies(dir: &Path, options: &MakedbOptions, input: &str, kind: &str) -> Resul
         must_run("makeblastdb", &line, dir)?;
         for copy in COPIES {
             let base = ["-in", &source, "-dbtype", kind, "-input_type", "blastdb"];
-            sound &= report(dir, options, input, &[&base[..], copy].concat())?;
+            sound &= print_comparison(dir, options, input, &[&base[..], copy].concat())?;
         }
     }
     Ok(sound)
@@ -118,7 +118,12 @@ fn copies(dir: &Path, options: &MakedbOptions, input: &str, kind: &str) -> Resul
 
 /// Makes a database with both programs, and prints whether its files are equal. Returns true if
 /// they are. `input` has the sequences of the database in FASTA.
-fn report(dir: &Path, options: &MakedbOptions, input: &str, arguments: &[&str]) -> Result<bool> {
+fn print_comparison(
+    dir: &Path,
+    options: &MakedbOptions,
+    input: &str,
+    arguments: &[&str],
+) -> Result<bool> {
     let differences = compare(dir, options, input, arguments)?;
     let verdict = if differences.is_empty() { "same" } else { "DIFFERENT" };
     println!("{verdict:<10}{}", arguments.join(" "));

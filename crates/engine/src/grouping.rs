@@ -257,11 +257,12 @@ impl Grouping {
         more_than: usize,
     ) -> Option<Vec<Range<usize>>> {
         let groups = (SEARCHERS_PER_THREAD * threads) as u64;
-        let fair = letters(&self.chunks).div_ceil(groups.max(1));
+        let fair = count_letters(&self.chunks).div_ceil(groups.max(1));
         let share = MAX_AT_ONCE * most / threads.max(1) as u64;
         let ranges = self.searcher_ranges_within(most.min(fair).min(share));
         // Chunks that are searched together may have more letters.
-        let fits = ranges.iter().all(|range| letters(&self.chunks[range.clone()]) <= 2 * share);
+        let fits =
+            ranges.iter().all(|range| count_letters(&self.chunks[range.clone()]) <= 2 * share);
         (fits && ranges.len() > more_than).then_some(ranges)
     }
 
@@ -270,7 +271,7 @@ impl Grouping {
     fn searcher_ranges_within(&self, most: u64) -> Vec<Range<usize>> {
         let (mut searcher_ranges, mut range, mut sum) = (Vec::new(), 0..0, 0);
         for together in self.chunks.chunk_by(|a, b| a.batch_or_chunk == b.batch_or_chunk) {
-            let more = letters(together);
+            let more = count_letters(together);
             if sum > 0 && sum + more > most {
                 let next = range.end..range.end;
                 searcher_ranges.push(std::mem::replace(&mut range, next));
@@ -301,7 +302,7 @@ impl Grouping {
 }
 
 /// Returns the number of letters of these chunks.
-fn letters(chunks: &[QueryChunk]) -> u64 {
+fn count_letters(chunks: &[QueryChunk]) -> u64 {
     chunks.iter().map(|chunk| chunk.range.len() as u64).sum()
 }
 

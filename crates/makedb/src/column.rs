@@ -48,7 +48,7 @@ impl MaskColumnWriter {
         let mut pairs: Vec<(String, &[u8])> =
             algorithms.iter().map(|a| (a.id().to_string(), a.description())).collect();
         pairs.sort();
-        number(&mut texts, pairs.len());
+        append_number(&mut texts, pairs.len());
         for (id, description) in pairs {
             string(&mut texts, id.as_bytes());
             string(&mut texts, description);
@@ -108,13 +108,13 @@ impl MaskColumnWriter {
 
 /// Appends a text, preceded by its length.
 fn string(bytes: &mut Vec<u8>, text: &[u8]) {
-    number(bytes, text.len());
+    append_number(bytes, text.len());
     bytes.extend(text);
 }
 
 /// Appends a number in groups of bits, the highest first (`CBlastDbBlob::WriteVarInt`). The last
 /// byte has 6 bits of the number. All bytes before it have 7 bits, and the high bit is set.
-fn number(bytes: &mut Vec<u8>, number: usize) {
+fn append_number(bytes: &mut Vec<u8>, number: usize) {
     // The last byte of a number has 6 bits, and its next bit is the sign.
     let mut groups = vec![(number & 0x3f) as u8];
     let mut rest = number >> 6;

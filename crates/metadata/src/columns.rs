@@ -57,7 +57,7 @@ pub(crate) struct ColumnReader {
 impl ColumnReader {
     /// Reads the next number; `None` if no valid number is left.
     pub fn read(&mut self) -> Option<u64> {
-        let (value, length) = number(self.bytes.get(self.position..)?)?;
+        let (value, length) = decode_number(self.bytes.get(self.position..)?)?;
         self.position += length;
         Some(value)
     }
@@ -102,7 +102,7 @@ pub(crate) fn packed_columns(mut bytes: &[u8]) -> Option<Vec<(&[u8], bool)>> {
         if columns.len() == MOST_COLUMNS {
             return None;
         }
-        let (stated, start) = number(bytes)?;
+        let (stated, start) = decode_number(bytes)?;
         let length = usize::try_from(stated >> 1).ok()?;
         let (column, rest) = bytes.get(start..)?.split_at_checked(length)?;
         columns.push((column, stated & 1 == 1));
@@ -140,7 +140,7 @@ pub(crate) fn sum((column, is_packed): (&[u8], bool)) -> Option<(u64, u64)> {
     } else {
         let mut rest = column;
         while !rest.is_empty() {
-            let (value, length) = number(rest)?;
+            let (value, length) = decode_number(rest)?;
             add(value);
             rest = &rest[length..];
         }
@@ -149,7 +149,7 @@ pub(crate) fn sum((column, is_packed): (&[u8], bool)) -> Option<(u64, u64)> {
 }
 
 /// Decodes the first number. Returns it and the number of its bytes, or `None` for invalid bytes.
-fn number(bytes: &[u8]) -> Option<(u64, usize)> {
+fn decode_number(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value: u64 = 0;
     for (index, &byte) in bytes.iter().take(10).enumerate() {
         let part = u64::from(byte & 0x7f);

@@ -109,9 +109,9 @@ impl AlignmentRows {
             let len = edit.len as usize;
             let (from_query, from_subject) = residues(edit);
             let head = query.split_off(..from_query)?;
-            place(&mut self.query_row, head, query_letters, len);
+            append_columns(&mut self.query_row, head, query_letters, len);
             let head = subject.split_off(..from_subject)?;
-            place(&mut self.subject_row, head, subject_letters, len);
+            append_columns(&mut self.subject_row, head, subject_letters, len);
             if edit.op != EditOp::Substitution {
                 self.gap_columns += len;
                 self.gap_opens += 1;
@@ -228,7 +228,7 @@ pub(crate) fn residues(edit: &Edit) -> (usize, usize) {
 }
 
 /// Appends `len` columns: the letters of `residues`, or gaps if `residues` is empty.
-fn place(row: &mut Vec<u8>, residues: &[u8], alphabet: &[u8], len: usize) {
+fn append_columns(row: &mut Vec<u8>, residues: &[u8], alphabet: &[u8], len: usize) {
     if residues.is_empty() {
         row.resize(row.len() + len, b'-');
     } else {

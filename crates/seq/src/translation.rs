@@ -66,7 +66,7 @@ impl GeneticCode {
         };
         let (codons, shown) = (table(|_, _| alphabet::X), table(shown_residue));
         let bases = |codon: usize| [codon >> 4, codon >> 2 & 3, codon & 3].map(|base| base as u8);
-        let of_bases = std::array::from_fn(|codon| codons[place(bases(codon))]);
+        let of_bases = std::array::from_fn(|codon| codons[codon_index(bases(codon))]);
         Some(GeneticCode { id, codons, shown, of_bases })
     }
 
@@ -100,7 +100,7 @@ impl GeneticCode {
     /// codon can also become B, Z or J.
     pub fn translate_for_report(&self, letters: &[u8]) -> Vec<u8> {
         let codons = letters.as_chunks().0.iter().filter(|codon| self.residue(**codon) != 0);
-        codons.map(|codon| self.shown[place(*codon)]).collect()
+        codons.map(|codon| self.shown[codon_index(*codon)]).collect()
     }
 
     /// Translates bases (A 0, C 1, G 2, T 3) in a frame of codons, and appends the residues. For
@@ -126,12 +126,12 @@ impl GeneticCode {
 
     /// Returns the NCBIstdaa code of a codon of blastna codes; 0 if it contains a gap.
     fn residue(&self, codon: [u8; 3]) -> u8 {
-        self.codons[place(codon)]
+        self.codons[codon_index(codon)]
     }
 }
 
 /// Returns the index in the tables of a codon of blastna codes.
-fn place(codon: [u8; 3]) -> usize {
+fn codon_index(codon: [u8; 3]) -> usize {
     let [first, second, third] = codon.map(|letter| usize::from(blastna::to_ncbi4na(letter)));
     first << 8 | second << 4 | third
 }

@@ -56,7 +56,7 @@ pub mod by_name {
 }
 
 /// Returns the text of a built-in matrix; `name` is canonical.
-fn text(name: &str) -> Option<&'static str> {
+fn matrix_text(name: &str) -> Option<&'static str> {
     Some(match name {
         "BLOSUM45" => include_str!("../data/matrices/BLOSUM45.txt"),
         "BLOSUM50" => include_str!("../data/matrices/BLOSUM50.txt"),
@@ -82,7 +82,7 @@ fn text(name: &str) -> Option<&'static str> {
 /// assert_eq!(scores[20][20], 11); // W against W
 /// ```
 pub fn matrix_scores(name: &str) -> Option<ScoreMatrix> {
-    let text = text(canonical_name(name)?)?;
+    let text = matrix_text(canonical_name(name)?)?;
     let mut rows = text.lines().filter(|line| !line.starts_with('#'));
     let columns: Vec<usize> =
         rows.next()?.split_whitespace().map(heading_code).collect::<Option<_>>()?;

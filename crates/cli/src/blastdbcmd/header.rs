@@ -23,7 +23,7 @@ impl Target {
     /// Parses a target for FASTA output. A number is a GI or a local identifier; other text may
     /// also be a local identifier.
     pub(super) fn in_fasta(text: &[u8]) -> Self {
-        let first = match number(text) {
+        let first = match parse_number(text) {
             Some(gi) => Some(SeqId::Gi(gi)),
             None => first_id(text),
         };
@@ -45,7 +45,7 @@ impl Target {
     /// Parses a target for lines of fields: an identifier, or a GI if it is a number
     /// (`CBlastDeflineUtil`, blastdb_dataextract.cpp).
     pub(super) fn in_fields(text: &[u8]) -> Self {
-        let gi = number(text).map(SeqId::Gi);
+        let gi = parse_number(text).map(SeqId::Gi);
         Self { text: text.to_vec(), ids: first_id(text).into_iter().chain(gi).collect() }
     }
 
@@ -80,7 +80,7 @@ fn has_id(line: &Defline, id: &SeqId) -> bool {
     first.is_some_and(|stored| stored.matches(id))
 }
 
-fn number(text: &[u8]) -> Option<i64> {
+fn parse_number(text: &[u8]) -> Option<i64> {
     parse_integer(text, 10).ok()
 }
 

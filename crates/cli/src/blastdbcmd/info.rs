@@ -59,7 +59,7 @@ fn algorithms(algorithms: &[MaskAlgorithm]) -> Vec<u8> {
         return text;
     }
     text.extend_from_slice(HEAD.as_bytes());
-    text.extend(row(b"Algorithm ID", b"Algorithm name", b"Algorithm options"));
+    text.extend(format_row(b"Algorithm ID", b"Algorithm name", b"Algorithm options"));
     for algorithm in algorithms {
         let is_number = std::str::from_utf8(&algorithm.program)
             .is_ok_and(|program| program.parse::<i32>().is_ok());
@@ -68,13 +68,13 @@ fn algorithms(algorithms: &[MaskAlgorithm]) -> Vec<u8> {
             b"" => b"default options used",
             options => options,
         };
-        text.extend(row(algorithm.id.to_string().as_bytes(), name, options));
+        text.extend(format_row(algorithm.id.to_string().as_bytes(), name, options));
     }
     text
 }
 
 /// Formats a row with columns of 13, 40 and 40 bytes.
-fn row(id: &[u8], name: &[u8], options: &[u8]) -> Vec<u8> {
+fn format_row(id: &[u8], name: &[u8], options: &[u8]) -> Vec<u8> {
     let mut row = Vec::new();
     for (cell, width) in [(id, 13), (name, 40), (options, 40)] {
         row.extend_from_slice(cell);

@@ -3,13 +3,13 @@
 use crate::messages::complain;
 
 /// Formats a message of the retrieval like BLAST+.
-pub(super) fn text(message: &str) -> String {
+pub(super) fn format_message(message: &str) -> String {
     format!("Error: [blastdbcmd] {message}")
 }
 
 /// Writes an error that does not end the program.
 pub(super) fn error(message: &str) {
-    complain(&text(message));
+    complain(&format_message(message));
 }
 
 /// Writes a warning.

@@ -155,7 +155,7 @@ fn request(options: &Options, out: &mut Output) -> Result<(), Error> {
                 Ok(false) => Err(Error::silent(exit::INPUT)),
                 Err(Stop::Program(error)) => Err(error),
                 Err(Stop::Message(message)) => {
-                    Err(Error::new(exit::INPUT, messages::text(&message)))
+                    Err(Error::new(exit::INPUT, messages::format_message(&message)))
                 }
             }
         }

@@ -81,7 +81,7 @@ pub fn page(program: &Program) -> String {
     }
     page += "[\\fIoptions\\fR]\n.SH DESCRIPTION\n";
     for line in program.describe() {
-        page += &text(&line);
+        page += &escape_line(&line);
     }
     page += ".SH OPTIONS\n";
     for &group in [Group::TOP].iter().chain(program.groups) {
@@ -125,12 +125,12 @@ fn format_option(program: &Program, option: &OptionSpec) -> String {
         if line.starts_with("Default = ") && !by_hand {
             out += ".br\n";
         }
-        out += &text(line);
+        out += &escape_line(line);
     }
     if by_hand {
         out += ".fi\n";
     }
-    let mut more = |line: String| out += &format!(".br\n{}", text(&line));
+    let mut more = |line: String| out += &format!(".br\n{}", escape_line(&line));
     if let Some(usage) = option.constraint.usage() {
         more(format!("Values: {}", usage.trim_start_matches("Permissible values: ").trim_end()));
     }
@@ -148,7 +148,7 @@ fn format_option(program: &Program, option: &OptionSpec) -> String {
 }
 
 /// Escapes a line of text. Dots and quotes at its start would be commands.
-fn text(line: &str) -> String {
+fn escape_line(line: &str) -> String {
     let line = line.trim_end().replace('\t', "    ");
     format!("\\&{}\n", escape(&line))
 }

@@ -32,7 +32,7 @@ pub fn parse_int4(text: &[u8]) -> Result<i32, ValueParseError> {
 /// # Errors
 /// [`ValueParseError`] with the offset of the first bad byte.
 pub fn parse_double(text: &[u8]) -> Result<f64, ValueParseError> {
-    let (value, mut end) = number(text)?;
+    let (value, mut end) = parse_real(text)?;
     if end + 1 == text.len() && matches!(text[end], b'e' | b'E') && !is_special(text) {
         end += 1;
     }
@@ -44,7 +44,7 @@ pub fn parse_double(text: &[u8]) -> Result<f64, ValueParseError> {
 /// # Errors
 /// [`ValueParseError`] with the offset of the first bad byte.
 pub fn parse_double_strict(text: &[u8]) -> Result<f64, ValueParseError> {
-    let (value, end) = number(text)?;
+    let (value, end) = parse_real(text)?;
     require_end(value, end, text)
 }
 
@@ -71,7 +71,7 @@ fn hex_prefix(text: &[u8]) -> bool {
 }
 
 /// Parses the longest number at the start of a text; returns its value and its end.
-fn number(text: &[u8]) -> Result<(f64, usize), ValueParseError> {
+fn parse_real(text: &[u8]) -> Result<(f64, usize), ValueParseError> {
     let bad = || ValueParseError::new(text, "double", ValueParseErrorKind::NoValue, 0);
     if !matches!(text.first(), Some(b'0'..=b'9' | b'.' | b'-' | b'+')) {
         return Err(bad());

@@ -153,7 +153,7 @@ pub fn parse(
         match text {
             b"-h" => return Ok(Request::Print(usage::brief(program, name))),
             b"-help" => return Ok(Request::Print(usage::full(program, name))),
-            b"-xmlhelp" => return Ok(Request::Print(xml::text(program))),
+            b"-xmlhelp" => return Ok(Request::Print(xml::xml_text(program))),
             _ => {}
         }
         let ignores_value = program.release.is_none_or(|release| release.flags_may_have_values);

@@ -34,7 +34,7 @@ impl VersionOption {
 
 /// Returns the text of an option for a program. `reason` is why it follows its release, if that can
 /// be chosen.
-pub fn text(option: VersionOption, program: &Program, reason: Option<&str>) -> String {
+pub fn version_text(option: VersionOption, program: &Program, reason: Option<&str>) -> String {
     match program.release {
         Some(release) => text_of_blast(option, (program, release), reason),
         None => own_text(&format!("fleetblast {}", program.name)),

@@ -21,7 +21,7 @@ const HEAD: &str = "\
 
 /// Formats the text. It has neither FleetBLAST's own options nor marks at refused ones: programs
 /// that read the text offer the options of BLAST+, as they do with BLAST+.
-pub fn text(program: &Program) -> String {
+pub fn xml_text(program: &Program) -> String {
     let mut out = String::from(HEAD);
     element(&mut out, "name", program.name);
     element(&mut out, "version", version::version_number(program));

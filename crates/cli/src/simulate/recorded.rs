@@ -15,13 +15,15 @@ pub fn workload(timeline: &Timeline) -> Trace {
     // The rank that searched a task holds its hits.
     let mut searched: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
     for task in timeline.slices_of(Kind::Search) {
-        if let (Some(block), Some(partition)) = (number(task, "block"), number(task, "partition")) {
+        if let (Some(block), Some(partition)) =
+            (number_argument(task, "block"), number_argument(task, "partition"))
+        {
             searched.entry((task.track.rank, block)).or_default().push(partition as usize);
         }
     }
     let mut blocks: BTreeMap<u32, TraceBlock> = BTreeMap::new();
     for slice in &timeline.slices {
-        let Some(number) = number(slice, "block") else { continue };
+        let Some(number) = number_argument(slice, "block") else { continue };
         let block = blocks.entry(number).or_insert_with(|| TraceBlock {
             search_seconds: vec![0.0; partitions],
             answer_seconds: vec![0.0; partitions],
@@ -44,7 +46,7 @@ pub fn workload(timeline: &Timeline) -> Trace {
     Trace { threads: run.threads, rounds, blocks }
 }
 
-fn number(slice: &Slice, name: &str) -> Option<u32> {
+fn number_argument(slice: &Slice, name: &str) -> Option<u32> {
     slice.arg(name).map(|number| number as u32)
 }
 

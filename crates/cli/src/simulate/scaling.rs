@@ -47,7 +47,7 @@ pub fn table(options: &SimulateOptions) -> Result<Vec<ScalingRow>, Error> {
                 let scale = scale(options, kind, ranks, schedule);
                 let setup = Setup::from_scale(&scale)?;
                 lines.push(ScalingRow { scale, simulated: job(&setup)? });
-                print(&row(&lines[dynamic], &lines[lines.len() - 1]))?;
+                print(&format_row(&lines[dynamic], &lines[lines.len() - 1]))?;
             }
         }
         print(&knee(&lines[first..]))?;
@@ -74,7 +74,7 @@ fn scale(options: &SimulateOptions, kind: MachineKind, ranks: u32, schedule: Sch
 }
 
 /// Formats a row, with its time relative to the dynamic schedule.
-fn row(dynamic: &ScalingRow, line: &ScalingRow) -> String {
+fn format_row(dynamic: &ScalingRow, line: &ScalingRow) -> String {
     let report = &line.simulated.report;
     let against = line.simulated.wall_seconds / dynamic.simulated.wall_seconds;
     format!(

@@ -130,7 +130,7 @@ fn run(fixture: &Fixture, program: &str, words: &[OsString]) -> (Option<i32>, St
     ours
 }
 
-fn words(first: &str, line: &str) -> Vec<OsString> {
+fn split_words(first: &str, line: &str) -> Vec<OsString> {
     Fixture::words(&format!("{first}|{line}"))
 }
 
@@ -138,7 +138,7 @@ fn words(first: &str, line: &str) -> Vec<OsString> {
 fn a_range_beside_its_volume_limits_searches_without_a_list() {
     let fixture = directory();
     for (line, expected) in SEARCHES {
-        let words = words("-query|q.fa|-outfmt|6 saccver evalue", line);
+        let words = split_words("-query|q.fa|-outfmt|6 saccver evalue", line);
         let (code, found) = run(&fixture, "blastn", &words);
         let found = found.replace("AF00000", "").replace(".1\t", " ");
         assert_eq!((code, found.trim_end()), (Some(0), expected), "{line}");
@@ -154,7 +154,7 @@ fn databases_without_counted_residues_are_refused() {
     let stated = "DBLIST d\nLENGTH 0\nSTATS_TOTLEN 12000\nSTATS_NSEQ 60\n";
     fs::write(fixture.path().join("stated_zero.nal"), stated).unwrap();
     for line in ["-db|range d|-gilist|far", "-db|zero", "-db|stated_zero"] {
-        let output = fixture.run(&fixture.called("blastn"), &words("-query|q.fa", line), &[]);
+        let output = fixture.run(&fixture.called("blastn"), &split_words("-query|q.fa", line), &[]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("aliases that count no residues"), "{line}: {said}");
         assert_eq!(output.status.code(), Some(1), "{line}");
@@ -166,7 +166,7 @@ fn sequences_are_retrieved_through_aliases() {
     let fixture = directory();
     for (line, code, expected) in RETRIEVALS {
         let outfmt = if line.contains("-outfmt") { "" } else { "|-outfmt|%o" };
-        let words = words("-dbtype|nucl", &format!("{line}{outfmt}"));
+        let words = split_words("-dbtype|nucl", &format!("{line}{outfmt}"));
         let (found_code, found) = run(&fixture, "blastdbcmd", &words);
         let found = found.replace('\n', " ");
         assert_eq!((found_code, found.trim_end()), (Some(code), expected), "{line}");
@@ -177,7 +177,7 @@ fn sequences_are_retrieved_through_aliases() {
 fn numbers_of_aliases_are_described() {
     let fixture = directory();
     for (names, code, expected) in INFOS {
-        let words = words("-dbtype|nucl|-info|-db", names);
+        let words = split_words("-dbtype|nucl|-info|-db", names);
         let (found_code, found) = run(&fixture, "blastdbcmd", &words);
         let after = |mark: &str| found.split(mark).nth(1)?.split_whitespace().next();
         let before = |mark: &str| found.split(mark).next()?.split_whitespace().last();

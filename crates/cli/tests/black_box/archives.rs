@@ -94,7 +94,7 @@ fn what_archives_do_not_support_is_refused_by_name() {
 }
 
 /// Writes archives to a file, and has `blast_formatter` report it.
-fn report(dir: &Path, archives: &[u8], arguments: &[&str]) -> Output {
+fn run_formatter(dir: &Path, archives: &[u8], arguments: &[&str]) -> Output {
     fs::write(dir.join("archives"), archives).expect("archives");
     run(dir, &[&["blast_formatter", "-archive", "archives"], arguments].concat())
 }
@@ -113,7 +113,8 @@ fn blast_formatter_makes_the_reports_of_the_search() {
     ];
     for format in formats {
         let direct = run(dir.path(), &[&common[..], &["-outfmt", format]].concat());
-        let formatted = report(dir.path(), &archives, &["-outfmt", format, "-out", "report"]);
+        let formatted =
+            run_formatter(dir.path(), &archives, &["-outfmt", format, "-out", "report"]);
         assert!(formatted.status.success(), "{}", String::from_utf8_lossy(&formatted.stderr));
         assert!(formatted.stdout.is_empty());
         let written = fs::read(dir.path().join("report")).expect("a report");
@@ -137,7 +138,7 @@ fn archives_have_the_subjects_of_fasta_files() {
         let archives = run(dir.path(), &words("11")).stdout;
         let direct = run(dir.path(), &words("6 std qcovs stitle slen sseq")).stdout;
         let of_report = [more, &["-outfmt", "6 std qcovs stitle slen sseq"]].concat();
-        let formatted = report(dir.path(), &archives, &of_report);
+        let formatted = run_formatter(dir.path(), &archives, &of_report);
         assert!(direct.len() > 1000 && formatted.stdout == direct, "{more:?}");
     }
 }
@@ -150,9 +151,9 @@ fn reports_show_the_numbers_of_the_archive() {
     let value = coverage + text[coverage..].find("real {").expect("its value");
     let end = value + text[value..].find('}').expect("its end");
     let other = format!("{}real {{ 7, 10, 0 {}", &text[..value], &text[end..]);
-    let formatted = report(dir.path(), other.as_bytes(), &["-outfmt", "6 qcovhsp"]);
+    let formatted = run_formatter(dir.path(), other.as_bytes(), &["-outfmt", "6 qcovhsp"]);
     assert!(formatted.stdout.starts_with(b"7\n"), "{formatted:?}");
-    let formatted = report(dir.path(), other.as_bytes(), &["-outfmt", "8"]);
+    let formatted = run_formatter(dir.path(), other.as_bytes(), &["-outfmt", "8"]);
     assert!(String::from_utf8_lossy(&formatted.stdout).contains("value real { 7, 10, 0 }"));
 }
 
@@ -160,7 +161,7 @@ fn reports_show_the_numbers_of_the_archive() {
 fn sam_is_for_archives_of_blastn() {
     let dir = inputs();
     let archives = search(dir.path(), &[]).stdout;
-    let output = report(dir.path(), &archives, &["-outfmt", "17"]);
+    let output = run_formatter(dir.path(), &archives, &["-outfmt", "17"]);
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains("SAM format is only applicable to blastn results"), "{error}");
@@ -176,10 +177,10 @@ fn archives_in_ber_are_recognized_by_their_first_byte() {
     let message = b"\x30\x80\xa0\x80\x02\x01\x01\0\0\xa1\x80\x1a\x0bsaid before\0\0\0\0";
     let messages = [&b"\xa2\x80\x30\x80"[..], message, b"\0\0\0\0"].concat();
     let archive = [&b"\x30\x80"[..], request, results, &messages, b"\0\0"].concat();
-    let output = report(dir.path(), &archive, &["-outfmt", "6"]);
+    let output = run_formatter(dir.path(), &archive, &["-outfmt", "6"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "said before\n");
-    let output = report(dir.path(), &archive[..20], &["-outfmt", "6"]);
+    let output = run_formatter(dir.path(), &archive[..20], &["-outfmt", "6"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("byte "));
 }
@@ -190,7 +191,7 @@ fn blast_formatter_refuses_what_is_no_whole_archive_of_the_database() {
     let archives = search(dir.path(), &[]).stdout;
     let text = String::from_utf8(archives.clone()).expect("text");
     let fails = |archives: &[u8], code: i32, message: &str| {
-        let output = report(dir.path(), archives, &["-outfmt", "6", "-out", "report"]);
+        let output = run_formatter(dir.path(), archives, &["-outfmt", "6", "-out", "report"]);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{error}");
         assert!(error.contains(message), "{error}");
@@ -215,7 +216,7 @@ fn blast_formatter_refuses_what_is_no_whole_archive_of_the_database() {
     for (id, rest) in parts.filter_map(|part| part.split_once('"')) {
         public += &format!("swissprot {{ accession \"{id}\" }}{rest}");
     }
-    let output = report(dir.path(), public.as_bytes(), &["-outfmt", "11"]);
+    let output = run_formatter(dir.path(), public.as_bytes(), &["-outfmt", "11"]);
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains("identifiers of public databases only with -outfmt 11"), "{error}");
     assert!(output.stdout.is_empty());

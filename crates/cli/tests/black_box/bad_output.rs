@@ -13,7 +13,7 @@ use crate::sandbox::{Sandbox, message, query};
 /// Longest wait for the start of a report: more than enough on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn report(sandbox: &Sandbox) -> Vec<u8> {
+fn complete_report(sandbox: &Sandbox) -> Vec<u8> {
     let output = sandbox.run(&[]);
     assert!(output.status.success() && output.stdout.len() > 50, "{}", message(&output));
     output.stdout
@@ -202,7 +202,7 @@ fn an_interrupted_run_leaves_nothing_and_dies_by_the_signal() {
 #[test]
 fn a_signal_that_was_ignored_stays_ignored() {
     let sandbox = Sandbox::new();
-    let expected = report(&sandbox);
+    let expected = complete_report(&sandbox);
     let script = "trap '' HUP INT && exec \"$@\"";
     let waiting =
         WaitingRun::start(&sandbox, sandbox.shell(script, &["-query", "-", "-out", "new"]));
@@ -216,7 +216,7 @@ fn a_signal_that_was_ignored_stays_ignored() {
 #[test]
 fn links_stay_links_and_files_keep_their_permissions() {
     let sandbox = Sandbox::new();
-    let expected = report(&sandbox);
+    let expected = complete_report(&sandbox);
     sandbox.write("real", [b'x'; 1000]);
     let mode = fs::Permissions::from_mode(0o640);
     fs::set_permissions(sandbox.path("real"), mode.clone()).expect("permissions");
@@ -234,7 +234,7 @@ fn links_stay_links_and_files_keep_their_permissions() {
 #[test]
 fn names_of_any_length_pipes_and_open_files_are_written_to() {
     let sandbox = Sandbox::new();
-    let expected = report(&sandbox);
+    let expected = complete_report(&sandbox);
     let name = "n".repeat(255);
     assert!(sandbox.run(&["-out", &name]).status.success());
     assert_eq!(fs::read(sandbox.path(&name)).expect("a report"), expected);
@@ -253,7 +253,7 @@ fn names_of_any_length_pipes_and_open_files_are_written_to() {
 #[test]
 fn a_named_pipe_is_a_query() {
     let sandbox = Sandbox::new();
-    let expected = report(&sandbox);
+    let expected = complete_report(&sandbox);
     let script = "mkfifo pipe && { cat q.fa > pipe & \"$@\"; }";
     let output = sandbox.shell(script, &["-query", "pipe"]).output().expect("a shell");
     assert!(output.status.success(), "{}", message(&output));

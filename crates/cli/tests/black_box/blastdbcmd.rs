@@ -280,7 +280,7 @@ fn databases(dir: &Path) {
 }
 
 /// Splits a command line into words, which `;` separates.
-fn words(line: &str) -> Vec<&str> {
+fn split_words(line: &str) -> Vec<&str> {
     if line.is_empty() { vec![] } else { line.split(';').collect() }
 }
 
@@ -305,10 +305,10 @@ fn everything_is_the_oracles() {
     databases(dir);
     let ours = dir.join("blastdbcmd");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fleetblast"), &ours).expect("a link");
-    let mut lines: Vec<Vec<&str>> = ALONE.iter().map(|line| words(line)).collect();
+    let mut lines: Vec<Vec<&str>> = ALONE.iter().map(|line| split_words(line)).collect();
     for database in DATABASES {
         let with = |rest: Vec<&'static str>| [vec!["-db", database], rest].concat();
-        lines.extend(WITH.iter().map(|line| with(words(line))));
+        lines.extend(WITH.iter().map(|line| with(split_words(line))));
         lines.push(with(vec!["-entry", "all", "-outfmt", FIELDS]));
         if database.len() == 3 {
             lines.extend(IDS.iter().map(|id| with(vec!["-entry", id])));
@@ -320,7 +320,7 @@ fn everything_is_the_oracles() {
                 lines.extend(IDS.iter().map(|id| with([&["-entry", id], &target[..]].concat())));
             }
             lines.extend(
-                TWICE.iter().map(|line| with([&words(line)[..], &["-long_seqids"]].concat())),
+                TWICE.iter().map(|line| with([&split_words(line)[..], &["-long_seqids"]].concat())),
             );
         }
     }
@@ -349,7 +349,7 @@ fn everything_is_the_oracles() {
 fn make_merged_database(dir: &Path, program: &Path) {
     let text = ">gi|1001|ref|NP_000001.2| one\x01gi|1002|gb|AAB00002.1| two\nMKVLAADTGHIWQERTYPASDFGHKLC\n";
     fs::write(dir.join("m.fa"), text).expect("a sequence");
-    let made = words("makeblastdb;-in;m.fa;-dbtype;prot;-parse_seqids;-out;m");
+    let made = split_words("makeblastdb;-in;m.fa;-dbtype;prot;-parse_seqids;-out;m");
     assert!(run(dir, program, &made).status.success());
 }
 
@@ -366,7 +366,7 @@ fn targets_have_their_own_tag_and_are_written_once() {
         ("1001,1001;-long_seqids;-range;1-5", 0, 4, ""),
         ("1001,1001", 0, 4, ""),
     ] {
-        let words = [vec!["blastdbcmd", "-db", "m", "-entry"], words(line)].concat();
+        let words = [vec!["blastdbcmd", "-db", "m", "-entry"], split_words(line)].concat();
         let output = run(dir.path(), program, &words);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{line} {text}");
@@ -451,7 +451,7 @@ fn a_log_takes_the_messages_and_keeps_what_it_has() {
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
     let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
-    let words = words("-ipg;3;-taxids;9");
+    let words = split_words("-ipg;3;-taxids;9");
     let output = run(Path::new("."), program, &[&["blastdbcmd"], &words[..]].concat());
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let refused = "taxids with -ipg or -ipg_batch";

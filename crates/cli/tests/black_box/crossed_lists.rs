@@ -90,7 +90,7 @@ fn directory() -> Fixture {
     fixture
 }
 
-fn words(line: &str, format: &str) -> Vec<std::ffi::OsString> {
+fn split_words(line: &str, format: &str) -> Vec<std::ffi::OsString> {
     let fixed = ["-query", "q.fa", "-outfmt", format];
     fixed.into_iter().chain(line.split(' ')).map(Into::into).collect()
 }
@@ -100,13 +100,13 @@ fn lists_meet_as_in_the_oracle() {
     let fixture = directory();
     for ((line, expected), other) in SEARCHES.into_iter().zip(["7", "5", "0"].into_iter().cycle()) {
         let format = "6 saccver evalue";
-        let output = fixture.run(&fixture.called("blastn"), &words(line, format), &[]);
+        let output = fixture.run(&fixture.called("blastn"), &split_words(line, format), &[]);
         let said = String::from_utf8_lossy(&output.stdout).replace('\t', " ");
         assert_eq!(said.trim_end(), expected, "{line}");
         let Some(oracle) = fixture.oracle else { continue };
         for format in [format, other] {
-            let ours = fixture.run(&fixture.called("blastn"), &words(line, format), &[]);
-            let theirs = fixture.run(&oracle.program("blastn"), &words(line, format), &[]);
+            let ours = fixture.run(&fixture.called("blastn"), &split_words(line, format), &[]);
+            let theirs = fixture.run(&oracle.program("blastn"), &split_words(line, format), &[]);
             let undated = |bytes: &[u8]| {
                 let text = String::from_utf8_lossy(bytes).into_owned();
                 let lines = text.lines().filter(|line| !line.contains("Posted date:"));
@@ -123,10 +123,10 @@ fn lists_meet_as_in_the_oracle() {
 fn hidden_subjects_take_places_on_ranks() {
     let fixture = directory();
     for line in ["-db al_second -taxids 9606 -max_target_seqs 1", "-db al -seqidlist bare"] {
-        let alone = fixture.run(&fixture.called("blastn"), &words(line, "6"), &[]);
+        let alone = fixture.run(&fixture.called("blastn"), &split_words(line, "6"), &[]);
         for more in [" -partitions 4", " -ranks 3"] {
             let line = format!("{line}{more}");
-            let spread = fixture.run(&fixture.called("blastn"), &words(&line, "6"), &[]);
+            let spread = fixture.run(&fixture.called("blastn"), &split_words(&line, "6"), &[]);
             assert_eq!(spread.stdout, alone.stdout, "{line}");
             assert_eq!(spread.status.code(), Some(0), "{line}");
         }
@@ -140,7 +140,7 @@ fn sam_of_the_queries_before_a_malformed_one() {
     let queries: String =
         ["one", "two", "gi|abc|"].map(|id| format!(">{id}\n{SEQUENCE}\n")).concat();
     fs::write(fixture.path().join("q.fa"), queries).unwrap();
-    let words = words("-db d -parse_deflines", "17");
+    let words = split_words("-db d -parse_deflines", "17");
     let batches = [("BATCH_SIZE", "100")];
     let ours = fixture.run(&fixture.called("blastn"), &words, &batches);
     assert_eq!(ours.status.code(), Some(1));

@@ -230,13 +230,14 @@ fn is_heeded(signal: &Signal) -> bool {
     ignored >> (signal.as_raw() - 1) & 1 == 0
 }
 
-fn number(variable: &str, default: usize) -> usize {
+fn number_from_environment(variable: &str, default: usize) -> usize {
     env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
 #[test]
 fn killed_at_random_times() {
-    let (wanted, seed) = (number("FAULTS", KILLS), number("FAULT_SEED", 1));
+    let (wanted, seed) =
+        (number_from_environment("FAULTS", KILLS), number_from_environment("FAULT_SEED", 1));
     println!("FAULT_SEED={seed}");
     let mut random = Rng::with_seed(seed as u64);
     let inputs = inputs();

@@ -47,15 +47,15 @@ fn trace_search(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
     trace["traceEvents"].as_array().expect("events").clone()
 }
 
-fn text<'a>(event: &'a Value, key: &str) -> &'a str {
+fn text_of_key<'a>(event: &'a Value, key: &str) -> &'a str {
     event[key].as_str().unwrap_or_default()
 }
 
 /// Returns the names of all tracks, by their numbers.
 fn tracks(events: &[Value]) -> BTreeMap<u64, String> {
-    let names = events.iter().filter(|event| text(event, "name") == "thread_name");
+    let names = events.iter().filter(|event| text_of_key(event, "name") == "thread_name");
     let name = |event: &Value| {
-        (event["tid"].as_u64().expect("a number"), text(&event["args"], "name").to_owned())
+        (event["tid"].as_u64().expect("a number"), text_of_key(&event["args"], "name").to_owned())
     };
     names.map(name).collect()
 }
@@ -72,13 +72,13 @@ fn a_trace_of_one_rank_is_as_it_was() {
         let keys = event["args"].as_object().map(|args| args.keys().cloned().collect());
         let keys: BTreeSet<String> = keys.unwrap_or_default();
         let keys: Vec<String> = keys.into_iter().collect();
-        format!("{track} | {} | {}", text(event, "name"), keys.join(","))
+        format!("{track} | {} | {}", text_of_key(event, "name"), keys.join(","))
     };
     let lines: BTreeSet<String> = slices.map(line).collect();
     let lines: Vec<String> = lines.into_iter().collect();
     assert_eq!(lines.join("\n"), GOLDEN);
     let counters = events.iter().filter(|event| event["ph"] == "C");
-    let counters: BTreeSet<&str> = counters.map(|event| text(event, "name")).collect();
+    let counters: BTreeSet<&str> = counters.map(|event| text_of_key(event, "name")).collect();
     let expected =
         ["message bytes", "messages", "result memory", "waiting output", "waiting tasks"];
     assert_eq!(

@@ -48,7 +48,7 @@ fn run(dir: &Path, arguments: &[&str]) -> Output {
         .expect("the program runs")
 }
 
-fn report(dir: &Path, arguments: &[&str]) -> Vec<u8> {
+fn run_search(dir: &Path, arguments: &[&str]) -> Vec<u8> {
     let output = run(dir, arguments);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {message}");
@@ -76,13 +76,16 @@ fn all_ways_of_loading_give_the_same_bytes() {
         &["-loader", "direct", "-memory", "20K"],
     ];
     for format in formats {
-        let expected = report(dir.path(), &[format, &["-loader", "map"]].concat());
+        let expected = run_search(dir.path(), &[format, &["-loader", "map"]].concat());
         assert!(expected.len() > 800, "{format:?} finds something");
-        assert!(expected == report(dir.path(), format), "{format:?}");
+        assert!(expected == run_search(dir.path(), format), "{format:?}");
         // The first format is tested with all ways, the others with the first four.
         let taken = if format.len() == 2 { &ways[..] } else { &ways[..4] };
         for way in taken {
-            assert!(expected == report(dir.path(), &[format, *way].concat()), "{format:?} {way:?}");
+            assert!(
+                expected == run_search(dir.path(), &[format, *way].concat()),
+                "{format:?} {way:?}"
+            );
         }
     }
 }
@@ -91,7 +94,7 @@ fn all_ways_of_loading_give_the_same_bytes() {
 #[test]
 fn ranks_read_what_does_not_fit_part_by_part() {
     let dir = database();
-    let expected = report(dir.path(), &["-outfmt", "0"]);
+    let expected = run_search(dir.path(), &["-outfmt", "0"]);
     let ways: [&[&str]; 4] = [
         &["-ranks", "2", "-memory", "5K"],
         &["-ranks", "3", "-memory", "20K", "-partitions", "7"],
@@ -100,12 +103,12 @@ fn ranks_read_what_does_not_fit_part_by_part() {
     ];
     for way in ways {
         let arguments = [&["-outfmt", "0", "-timing", "t.json"], way].concat();
-        assert!(expected == report(dir.path(), &arguments), "{way:?}");
+        assert!(expected == run_search(dir.path(), &arguments), "{way:?}");
         let text = fs::read_to_string(dir.path().join("t.json")).expect("the timing");
         let timing: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert!(timing["loading"]["streamed_through_bytes"].as_u64() > Some(0), "{way:?}: {text}");
     }
-    report(dir.path(), &["-ranks", "2", "-memory", "1G", "-timing", "t.json"]);
+    run_search(dir.path(), &["-ranks", "2", "-memory", "1G", "-timing", "t.json"]);
     let text = fs::read_to_string(dir.path().join("t.json")).expect("the timing");
     let timing: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert!(timing["loading"]["streamed_through_bytes"].is_null(), "{text}");
@@ -115,7 +118,7 @@ fn ranks_read_what_does_not_fit_part_by_part() {
 fn the_timing_shows_how_the_database_was_loaded() {
     let dir = database();
     let timing = |more: &[&str]| -> serde_json::Value {
-        report(dir.path(), &[&["-timing", "t.json", "-outfmt", "6"], more].concat());
+        run_search(dir.path(), &[&["-timing", "t.json", "-outfmt", "6"], more].concat());
         let text = fs::read_to_string(dir.path().join("t.json")).expect("the timing");
         serde_json::from_str::<serde_json::Value>(&text).expect("JSON")["loading"].clone()
     };

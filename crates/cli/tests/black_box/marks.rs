@@ -60,7 +60,7 @@ const SAMPLES: &[(&str, &str)] = &[
 /// Makes a directory with sequences and a database of proteins or of bases; for proteins also with
 /// metadata and an archive. The queries of blastx and tblastn are of another kind than the
 /// subjects.
-fn place(program: &str) -> TempDir {
+fn make_directory(program: &str) -> TempDir {
     let dir = tempfile::tempdir().expect("a directory");
     let is_dna = ["blastn", "tblastn", "tblastx"].contains(&program);
     let residues = protein(&mut Rng::with_seed(3), 60);
@@ -182,7 +182,7 @@ fn line_of(program: &Program, base: &[&str], option: &OptionSpec, value: Option<
 /// Tries the options and values of a program that are marked, and a share of the others. Fails for
 /// those that contradict their marks.
 fn try_options(program: &Program, base: &[&str]) {
-    let dir = place(program.name);
+    let dir = make_directory(program.name);
     let general = ["h", "help", "version"];
     let options = program.all().filter(|option| !general.contains(&option.name));
     let all =

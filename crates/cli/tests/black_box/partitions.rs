@@ -62,7 +62,7 @@ fn write_data(dir: &Path) {
 }
 
 /// Runs a search that must end within a minute. Returns the report.
-fn report(dir: &Path, options: &[&str], partitions: &str) -> Vec<u8> {
+fn run_search(dir: &Path, options: &[&str], partitions: &str) -> Vec<u8> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
     command.args(["blastp", "-query", "q.fa", "-subject", "s.fa", "-partitions", partitions]);
     command.args(options).current_dir(dir);
@@ -77,7 +77,7 @@ fn more_partitions_than_subjects_take_no_more_time() {
     write_data(dir.path());
     // Before there was a limit, this took ten seconds for every twenty million partitions.
     let most = i32::MAX.to_string();
-    assert!(report(dir.path(), &[], "1") == report(dir.path(), &[], &most));
+    assert!(run_search(dir.path(), &[], "1") == run_search(dir.path(), &[], &most));
 }
 
 #[test]
@@ -136,11 +136,11 @@ fn any_number_of_partitions_gives_the_same_bytes() {
         &["-outfmt", "6", "-use_sw_tback", "-max_target_seqs", "10"],
     ];
     for (turn, line) in lines.into_iter().enumerate() {
-        let whole = report(dir.path(), line, "1");
+        let whole = run_search(dir.path(), line, "1");
         assert!(whole.len() > 500, "{line:?} finds something");
         for partitions in sample_from(turn, 3, ["2", "7", "64"]) {
             assert!(
-                whole == report(dir.path(), line, partitions),
+                whole == run_search(dir.path(), line, partitions),
                 "{line:?} in {partitions} parts"
             );
         }

@@ -8,30 +8,33 @@ fn run(arguments: &[&str]) -> Output {
     command.args(arguments).stdin(Stdio::null()).output().expect("the program runs")
 }
 
-fn text(bytes: &[u8]) -> &str {
+fn to_text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 
 #[test]
 fn top_level_says_what_it_is() {
     let all = run(&["help"]);
-    assert!(text(&all.stdout).contains("the bytes of NCBI BLAST+ 2.12.0"));
+    assert!(to_text(&all.stdout).contains("the bytes of NCBI BLAST+ 2.12.0"));
     for command in ["blastp", "makeblastdb", "blastdbcmd", "doctor", "generate"] {
-        assert!(text(&all.stdout).contains(&format!("\n  {command} ")), "{command}");
+        assert!(to_text(&all.stdout).contains(&format!("\n  {command} ")), "{command}");
     }
     for asked in ["-h", "-help", "--help"] {
         let output = run(&[asked]);
         assert!(output.status.success() && output.stderr.is_empty(), "{asked}");
-        assert_eq!(text(&output.stdout), text(&all.stdout));
+        assert_eq!(to_text(&output.stdout), to_text(&all.stdout));
     }
     // Without a command the text is the same, but it is an error.
     let nothing = run(&[]);
-    assert_eq!((nothing.status.code(), text(&nothing.stdout)), (Some(1), ""));
-    assert_eq!(text(&nothing.stderr), text(&all.stdout));
+    assert_eq!((nothing.status.code(), to_text(&nothing.stdout)), (Some(1), ""));
+    assert_eq!(to_text(&nothing.stderr), to_text(&all.stdout));
     for asked in ["-version", "--version"] {
         let output = run(&[asked]);
         let expected = concat!("fleetblast: ", env!("CARGO_PKG_VERSION"), "\n Package: FleetBLAST");
-        assert!(output.status.success() && text(&output.stdout).starts_with(expected), "{asked}");
+        assert!(
+            output.status.success() && to_text(&output.stdout).starts_with(expected),
+            "{asked}"
+        );
     }
 }
 
@@ -40,19 +43,19 @@ fn help_on_a_command_has_its_options() {
     for (command, option) in [("blastp", "\n -evalue <Real>"), ("doctor", "\n -sample <String>")] {
         let output = run(&["help", command]);
         assert!(output.status.success() && output.stderr.is_empty());
-        assert!(text(&output.stdout).contains(option), "{command}");
+        assert!(to_text(&output.stdout).contains(option), "{command}");
         for asked in ["-help", "--help"] {
-            assert_eq!(text(&run(&[command, asked]).stdout), text(&output.stdout), "{asked}");
+            assert_eq!(to_text(&run(&[command, asked]).stdout), to_text(&output.stdout), "{asked}");
         }
         let version = run(&[command, "--version"]);
-        assert!(text(&version.stdout).contains(" Package: FleetBLAST"), "{command}");
+        assert!(to_text(&version.stdout).contains(" Package: FleetBLAST"), "{command}");
     }
     let output = run(&["help", "blastq"]);
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
-    assert!(text(&output.stderr).contains("'blastq'; did you mean 'blastp'?"));
+    assert_eq!((output.status.code(), to_text(&output.stdout)), (Some(1), ""));
+    assert!(to_text(&output.stderr).contains("'blastq'; did you mean 'blastp'?"));
     assert_eq!(run(&["help", "blastp", "doctor"]).status.code(), Some(1));
     // A command that BLAST+ does not have shows no version of BLAST+.
-    assert!(text(&run(&["doctor", "-version"]).stdout).starts_with("fleetblast doctor: 0."));
+    assert!(to_text(&run(&["doctor", "-version"]).stdout).starts_with("fleetblast doctor: 0."));
 }
 
 #[test]
@@ -65,8 +68,8 @@ fn an_unknown_command_is_refused_with_the_nearest_one() {
     ];
     for (word, expected) in cases {
         let output = run(&[word]);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""), "{word}");
-        assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+        assert_eq!((output.status.code(), to_text(&output.stdout)), (Some(1), ""), "{word}");
+        assert!(to_text(&output.stderr).contains(expected), "{}", to_text(&output.stderr));
     }
 }
 
@@ -79,13 +82,13 @@ fn links_are_known_by_their_names() {
         Command::new(&link).args(arguments).output().expect("the program runs")
     };
     let output = called("makeblastdb", &["-version"]);
-    assert!(text(&output.stdout).starts_with("makeblastdb: 2.12.0+\n"));
+    assert!(to_text(&output.stdout).starts_with("makeblastdb: 2.12.0+\n"));
     // As in BLAST+, two dashes do not ask for help.
     let output = called("blastp", &["--help"]);
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
+    assert_eq!((output.status.code(), to_text(&output.stdout)), (Some(1), ""));
     let output = called("rpsblast", &["-query", "q.fa"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("does not have rpsblast yet"));
+    assert!(to_text(&output.stderr).contains("does not have rpsblast yet"));
     // Under any other name the program is `fleetblast`.
     assert!(called("fb", &["--version"]).status.success());
 }
@@ -96,7 +99,11 @@ fn an_option_that_is_a_typing_error_is_guessed_after_blasts_message() {
     assert_eq!(output.status.code(), Some(1));
     // Programs that read the message see only BLAST+'s text.
     let message = "(CArgException::eInvalidArg) Unknown argument: \"evalu\"";
-    assert!(text(&output.stderr).ends_with(&format!("{message}\n")), "{}", text(&output.stderr));
+    assert!(
+        to_text(&output.stderr).ends_with(&format!("{message}\n")),
+        "{}",
+        to_text(&output.stderr)
+    );
     let on_terminal = |option: &str| {
         let line = format!("{} blastp {option} 1", env!("CARGO_BIN_EXE_fleetblast"));
         let output = Command::new("script").args(["-qec", &line, "/dev/null"]).output();
@@ -121,7 +128,7 @@ fn version_is_blasts_on_its_first_line() {
 #[test]
 fn usage_names_the_command_and_own_options() {
     let output = run(&["blastp", "-h"]);
-    let usage = text(&output.stdout);
+    let usage = to_text(&output.stdout);
     assert!(usage.starts_with("USAGE\n  fleetblast blastp [-h] [-help] "), "{usage}");
     assert!(usage.contains(" [-timing output_file]"), "{usage}");
     assert!(usage.lines().all(|line| line.len() <= 78), "{usage}");
@@ -162,11 +169,11 @@ fn what_is_not_supported_is_refused_by_name() {
         let name = line[0];
         let expected =
             format!("FleetBLAST {version} does not support {name} yet; run NCBI blastp instead\n");
-        assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), &*expected));
+        assert_eq!((output.status.code(), to_text(&output.stderr)), (Some(1), &*expected));
     }
     let output = run(&["blastp", "-db", "x", "-outfmt", "13", "-metadata_out", "m"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("does not support -outfmt 13 with -metadata_out yet"));
+    assert!(to_text(&output.stderr).contains("does not support -outfmt 13 with -metadata_out yet"));
 }
 
 #[test]
@@ -180,7 +187,7 @@ fn a_closed_pipe_is_no_news() {
         .spawn()
         .and_then(std::process::Child::wait_with_output)
         .expect("the program ends");
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(141), ""));
+    assert_eq!((output.status.code(), to_text(&output.stderr)), (Some(141), ""));
 }
 
 #[test]
@@ -195,14 +202,14 @@ fn a_full_disk_is_an_output_error() {
         .expect("the program ends");
     // BLAST+ ends like this with `blastp -query q.fa -subject s.fa > /dev/full`.
     let expected = (Some(6), "BLAST failed to write output\n");
-    assert_eq!((output.status.code(), text(&output.stderr)), expected);
+    assert_eq!((output.status.code(), to_text(&output.stderr)), expected);
 }
 
 #[test]
 fn a_timing_file_is_looked_at_before_the_search() {
     let output = run(&["blastp", "-db", "x", "-query", "/dev/null", "-timing", "/nosuch/t.json"]);
     let message = "Command line argument error: Argument \"timing\". File is not accessible:  `/nosuch/t.json'\n";
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), message));
+    assert_eq!((output.status.code(), to_text(&output.stderr)), (Some(1), message));
 }
 
 #[test]
@@ -213,5 +220,7 @@ fn arguments_need_not_be_utf8() {
         .output()
         .expect("the program runs");
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("Cannot convert string '\\377' to double (m_Pos = 0)"));
+    assert!(
+        to_text(&output.stderr).contains("Cannot convert string '\\377' to double (m_Pos = 0)")
+    );
 }

@@ -64,7 +64,7 @@ fn remove_date(report: &str) -> String {
 }
 
 /// Splits a command into words; `"` encloses a word with blanks.
-fn words(line: &str) -> Vec<std::ffi::OsString> {
+fn split_words(line: &str) -> Vec<std::ffi::OsString> {
     let parts = line.split('"').enumerate();
     let words = parts.flat_map(|(i, part)| match i % 2 {
         0 => part.split_whitespace().collect(),
@@ -78,7 +78,7 @@ fn parts_of_databases_are_searched_as_by_the_oracle() {
     let fixture = directory();
     let (mut options, mut count) = (String::new(), 0);
     for (line, expected) in sections() {
-        let output = run(&fixture, &ours(), &[&["blastp".into()], &words(line)[..]].concat());
+        let output = run(&fixture, &ours(), &[&["blastp".into()], &split_words(line)[..]].concat());
         assert_eq!(
             remove_date(&String::from_utf8_lossy(&output.stdout)),
             remove_date(expected),
@@ -100,7 +100,7 @@ fn the_golden_is_what_the_oracle_says() {
     let fixture = directory();
     let Some(oracle) = fixture.oracle else { return };
     for (line, expected) in sections() {
-        let output = run(&fixture, &oracle.program("blastp"), &words(line));
+        let output = run(&fixture, &oracle.program("blastp"), &split_words(line));
         assert_eq!(
             remove_date(&String::from_utf8_lossy(&output.stdout)),
             remove_date(expected),

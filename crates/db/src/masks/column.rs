@@ -56,16 +56,16 @@ impl<'a> MaskColumn<'a> {
             return Err(damage(28, "the offsets are cut short"));
         }
         let mut fields = Fields { bytes: &index[..offsets_at], at: 32 };
-        if fields.text()? != TITLE {
+        if fields.read_text()? != TITLE {
             return Err(damage(32, "not a mask column"));
         }
         fields.at = metadata_at as usize;
         let mut algorithms = Vec::new();
-        for _ in 0..fields.number()? {
+        for _ in 0..fields.read_number()? {
             let at = fields.at;
-            let id = std::str::from_utf8(fields.text()?).ok().and_then(|id| id.parse().ok());
+            let id = std::str::from_utf8(fields.read_text()?).ok().and_then(|id| id.parse().ok());
             let id = id.ok_or_else(|| damage(at, "an algorithm without a number"))?;
-            algorithms.push(ColumnAlgorithm { id, description: fields.text()?.to_vec() });
+            algorithms.push(ColumnAlgorithm { id, description: fields.read_text()?.to_vec() });
         }
         Ok(Self { index, data, offsets_at, sequences, algorithms })
     }
@@ -145,7 +145,7 @@ impl<'a> Fields<'a> {
     /// Reads an integer of variable length, highest bits first. Each byte but the last has a one
     /// bit and seven bits of the number. The last byte has a zero bit, a sign bit and six bits of
     /// the number.
-    fn number(&mut self) -> Result<usize, FileDamage> {
+    fn read_number(&mut self) -> Result<usize, FileDamage> {
         let start = self.at;
         let damage = FileDamage { offset: start, problem: "a number without end or out of range" };
         let mut number = 0usize;
@@ -167,9 +167,9 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn text(&mut self) -> Result<&'a [u8], FileDamage> {
+    fn read_text(&mut self) -> Result<&'a [u8], FileDamage> {
         let at = self.at;
-        let length = self.number()?;
+        let length = self.read_number()?;
         let end = self.at.checked_add(length);
         let text = end.and_then(|end| self.bytes.get(self.at..end));
         let text = text.ok_or(FileDamage { offset: at, problem: "a text beyond its place" })?;

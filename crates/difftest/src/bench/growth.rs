@@ -37,7 +37,7 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     Ok(queries && database)
 }
 
-/// Prints a line that explains the rows of [`measured`].
+/// Prints a line that explains the rows of [`measure_growth`].
 pub(super) fn print_head() {
     println!("\ngrowth, 1 thread, {ROUNDS} rounds (medians); a doubling: time / cells, bar: {BAR}");
 }

@@ -32,14 +32,14 @@ pub(super) fn run(dir: &Path, source: &Source, tested: &Tool) -> Result<bool> {
     write(&dir.join("tiny.fa"), fasta::to_bytes(subjects))?;
     make_database(dir, Molecule::Protein, "tiny.fa", "db/tiny")?;
     for count in QUERIES {
-        write(&dir.join(query(count)), fasta::to_bytes(&pieces(subjects, count)))?;
+        write(&dir.join(make_query(count)), fasta::to_bytes(&pieces(subjects, count)))?;
     }
     let plain = row(dir, tested, "without a checkpoint", &[])?;
     let kept = row(dir, tested, "with a checkpoint", &["-checkpoint", CHECKPOINT])?;
     Ok(plain && kept)
 }
 
-fn query(count: usize) -> String {
+fn make_query(count: usize) -> String {
     format!("q/tiny-{count}.fa")
 }
 
@@ -61,7 +61,7 @@ fn row(dir: &Path, tested: &Tool, name: &str, more: &[&str]) -> Result<bool> {
     print!("  {name:<22}");
     let (mut before, mut bounded) = (None, true);
     for count in QUERIES {
-        let query = query(count);
+        let query = make_query(count);
         let fixed = ["-query", &query, "-db", "db/tiny", "-outfmt", "6", "-ranks", "2"];
         let args = words(&[&fixed[..], &["-num_threads", "1"], more].concat());
         let memory = measure("memory", tested, &args, dir)?.memory as f64;

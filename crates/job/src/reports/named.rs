@@ -22,15 +22,15 @@ pub fn name_hits(
 ) -> Result<QueryHits, Error> {
     let hit = |hit: &SubjectHit| {
         let id = subject_id(setup, subjects, hit.oid).map_err(|error| report_failure(&error))?;
-        Ok(Hit { id: text(&id), alignments: hit.alignments.clone() })
+        Ok(Hit { id: to_text(&id), alignments: hit.alignments.clone() })
     };
     Ok(QueryHits {
-        id: text(&query_id(setup, result)),
-        warning: record.warning().map(|warning| text(&warning)),
+        id: to_text(&query_id(setup, result)),
+        warning: record.warning().map(|warning| to_text(&warning)),
         hits: result.hits.iter().map(hit).collect::<Result<_, Error>>()?,
     })
 }
 
-fn text(bytes: &[u8]) -> String {
+fn to_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -80,7 +80,7 @@ pub(super) fn sequence(node: Node<'_>, molecule: Molecule) -> Result<ArchivedSeq
     let [_, _, Some(length), .., data, _, _] = instance.fields(INSTANCE)? else {
         return instance.fail("a sequence without 'length'");
     };
-    let mut letters = data.map_or(Ok(Vec::new()), |data| letters(data, molecule))?;
+    let mut letters = data.map_or(Ok(Vec::new()), |data| read_letters(data, molecule))?;
     let count = usize::try_from(length.integer()?).unwrap_or(usize::MAX);
     if letters.len() < count {
         return instance.fail(format!("{count} letters belong here, not {}", letters.len()));
@@ -91,7 +91,7 @@ pub(super) fn sequence(node: Node<'_>, molecule: Molecule) -> Result<ArchivedSeq
 }
 
 /// Reads letters of this molecule. Packed bases may have some letters more than the sequence.
-fn letters(node: Node<'_>, molecule: Molecule) -> Result<Vec<u8>> {
+fn read_letters(node: Node<'_>, molecule: Molecule) -> Result<Vec<u8>> {
     let (kind, value) = node.choice(DATA)?;
     match (DATA[kind], molecule) {
         ("ncbieaa" | "iupacaa", Molecule::Protein) => {

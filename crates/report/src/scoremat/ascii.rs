@@ -31,7 +31,7 @@ pub fn write_ascii_pssm(pssm: &Pssm, statistics: &PssmStatistics, out: &mut Vec<
         letters.iter().for_each(|letter| text += &format!("   {letter}"));
     }
     for position in 0..pssm.query.len() {
-        row(pssm, observed, position, width, &mut text);
+        write_row(pssm, observed, position, width, &mut text);
     }
     text += "\n\n                      K         Lambda\n";
     let mut line = |name: &str, block: &KarlinParameters| {
@@ -54,7 +54,7 @@ fn width(pssm: &Pssm) -> usize {
     2 + if largest == 0 { 0 } else { largest.to_string().len() }
 }
 
-fn row(
+fn write_row(
     pssm: &Pssm,
     observed: Option<&ColumnResults>,
     position: usize,

@@ -48,15 +48,15 @@ pub(super) fn decode_entities(text: &[u8]) -> Vec<u8> {
 /// an entity. `name` is the text between `&` and `;`.
 fn entity(name: &[u8]) -> Option<u32> {
     match name {
-        [b'#', b'x' | b'X', hex @ ..] => number(hex, 16),
-        [b'#', digits @ ..] => number(digits, 10),
+        [b'#', b'x' | b'X', hex @ ..] => parse_number(hex, 16),
+        [b'#', digits @ ..] => parse_number(digits, 10),
         name => NAMED.get(name).copied(),
     }
 }
 
 /// Parses the digits of a numbered entity. Returns the last 32 bits of the number, as BLAST+ does;
 /// `None` without digits or with more than [`MOST_DIGITS`].
-fn number(digits: &[u8], radix: u32) -> Option<u32> {
+fn parse_number(digits: &[u8], radix: u32) -> Option<u32> {
     if digits.is_empty() || digits.len() > MOST_DIGITS {
         return None;
     }

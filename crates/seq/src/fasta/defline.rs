@@ -36,7 +36,7 @@ pub(super) struct ParsedDefline {
 
 /// Returns the text after `>` if the line starts a record. A line with `>?` is a gap in a sequence
 /// and does not start a record. `>?_` means `>`.
-pub(super) fn text(line: &[u8]) -> Option<&[u8]> {
+pub(super) fn defline_text(line: &[u8]) -> Option<&[u8]> {
     let text = line.strip_prefix(b">")?;
     let text = text.strip_prefix(b"?_").unwrap_or(text);
     (!text.starts_with(b"?")).then_some(text)

@@ -211,7 +211,7 @@ impl<R: BufRead> Reader<R> {
         let mut is_last = true;
         loop {
             let (line, number) = (self.lines.current(), self.lines.number());
-            if let Some(text) = defline::text(line) {
+            if let Some(text) = defline::defline_text(line) {
                 if draft.is_some() {
                     self.lines.push_back();
                     is_last = false;

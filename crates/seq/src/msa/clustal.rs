@@ -1,7 +1,7 @@
 //! Reads Clustal W (`CAlnScannerClustal`). It consists of blocks of lines, each with a name,
 //! letters and possibly a count. A line of conservation or an empty line ends a block.
 
-use super::lines::{Lines, number, words};
+use super::lines::{Lines, parse_number, words};
 use super::rows::Rows;
 use super::{Result, malformed_error};
 use crate::convert::trim_spaces;
@@ -30,7 +30,7 @@ impl Block {
     fn add_line(&mut self, line: usize, words: &[&[u8]], rows: &mut Rows) -> Result<()> {
         let (name, letters) = match words {
             [name, letters] => (*name, *letters),
-            [name, letters, count] if number(count).is_some_and(|count| count != 0) => {
+            [name, letters, count] if parse_number(count).is_some_and(|count| count != 0) => {
                 (*name, *letters)
             }
             _ => return malformed_error(line, "a name, letters and perhaps a count belong here"),

@@ -1,6 +1,6 @@
 //! Guesses the format of an alignment (`CAlnFormatGuesser`).
 
-use super::lines::{Lines, number, words};
+use super::lines::{Lines, parse_number, words};
 use crate::convert::trim_spaces;
 
 /// Number of lines to examine, except for Clustal.
@@ -80,7 +80,7 @@ fn is_phylip(first: &[u8]) -> bool {
 fn is_sequin(sample: &[&[u8]]) -> bool {
     let [[], ruler, ..] = sample else { return false };
     let mut marks = words(ruler).zip(1..).peekable();
-    marks.peek().is_some() && marks.all(|(mark, at)| number(mark) == Some(10 * at))
+    marks.peek().is_some() && marks.all(|(mark, at)| parse_number(mark) == Some(10 * at))
 }
 
 /// Returns whether a line has the column bounds of the first block, and the next line that number
@@ -91,7 +91,7 @@ fn is_multalin(sample: &[&[u8]]) -> bool {
         sample => sample,
     };
     let [[], bounds, line, _, ..] = sample else { return false };
-    let bounds: Vec<Option<i32>> = words(bounds).map(number).collect();
+    let bounds: Vec<Option<i32>> = words(bounds).map(parse_number).collect();
     let &[Some(1), Some(end)] = &bounds[..] else { return false };
     let letters: usize = words(line).skip(1).map(<[u8]>::len).sum();
     end <= MULTALIN && letters > 0 && usize::try_from(end) == Ok(letters)

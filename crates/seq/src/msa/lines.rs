@@ -46,6 +46,6 @@ fn is_blank(byte: u8) -> bool {
 }
 
 /// Parses a whole word as a C `int`; `None` for any other word.
-pub(super) fn number(word: &[u8]) -> Option<i32> {
+pub(super) fn parse_number(word: &[u8]) -> Option<i32> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }

@@ -1,7 +1,7 @@
 //! Reads PHYLIP (`CAlnScannerPhylip`). It has the numbers of sequences and columns, then blocks of
 //! lines. The lines of the first block begin with names.
 
-use super::lines::{Lines, first_word, number, words};
+use super::lines::{Lines, first_word, parse_number, words};
 use super::rows::Rows;
 use super::{MsaError, Result, malformed_error};
 use crate::convert::trim_spaces;
@@ -10,8 +10,9 @@ use crate::convert::trim_spaces;
 const PASSED: [&[u8]; 5] = [b"begin ncbi;", b"begin ncbi", b"sequin", b"end;", b"end"];
 
 pub(super) fn read(mut lines: Lines) -> Result<Rows> {
-    let numbers =
-        lines.next().map(|(_, line)| words(trim_spaces(line)).map(number).collect::<Vec<_>>());
+    let numbers = lines
+        .next()
+        .map(|(_, line)| words(trim_spaces(line)).map(parse_number).collect::<Vec<_>>());
     let (count, columns) = match numbers.as_deref() {
         Some(&[Some(count), Some(columns)]) if count > 0 => (count as usize, columns as usize),
         _ => return malformed_error(1, "the numbers of sequences and columns belong here"),

@@ -172,7 +172,7 @@ fn queries(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
         6 => rng.usize(60..=300),
         _ => rng.usize(1..=4),
     };
-    let mut seqs: Vec<Vec<u8>> = (0..count).map(|_| query(rng, bases, parents)).collect();
+    let mut seqs: Vec<Vec<u8>> = (0..count).map(|_| draw_query(rng, bases, parents)).collect();
     if rng.chance(0.05) {
         // This query is longer than BLAST+'s first batch, and than the limit of the small lookup
         // table.
@@ -183,7 +183,7 @@ fn queries(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<Record> {
     name("q", seqs)
 }
 
-fn query(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<u8> {
+fn draw_query(rng: &mut Rng, bases: &Bases, parents: &[Vec<u8>]) -> Vec<u8> {
     let parent = rng.pick(parents);
     let seq = match rng.usize(..12) {
         0..=4 => parent.clone(),

@@ -158,12 +158,12 @@ fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
 
 fn queries(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> {
     let count = if rng.chance(0.04) { rng.usize(10..=40) } else { rng.usize(1..=4) };
-    let mut seqs: Vec<Vec<u8>> = (0..count).map(|_| query(rng, source, parents)).collect();
+    let mut seqs: Vec<Vec<u8>> = (0..count).map(|_| draw_query(rng, source, parents)).collect();
     if rng.chance(0.02) {
         for _ in 0..rng.usize(1..=3) {
             seqs.push(long_query(rng, source, parents));
             for _ in 0..rng.usize(..3) {
-                seqs.push(query(rng, source, parents));
+                seqs.push(draw_query(rng, source, parents));
             }
         }
     }
@@ -196,7 +196,7 @@ fn long_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
     seq
 }
 
-fn query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
+fn draw_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
     let parent = rng.pick(parents);
     let mut seq = match rng.usize(..12) {
         0..=4 => parent.clone(),

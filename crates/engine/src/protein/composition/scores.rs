@@ -61,7 +61,7 @@ pub(super) fn of_joint(
         );
     }
     for (code, one, other) in AMBIGUOUS {
-        let [one, other] = [one, other].map(|code| &joint[place(code)]);
+        let [one, other] = [one, other].map(|code| &joint[residue_index(code)]);
         let values = spread(&std::array::from_fn(|letter| one[letter] + other[letter]));
         let row = &mut out[code];
         for column in AMINO_ACID_CODES {
@@ -89,7 +89,7 @@ fn set_ambiguous_columns(
 }
 
 /// Returns the index of a true residue's code among the letters.
-fn place(code: usize) -> usize {
+fn residue_index(code: usize) -> usize {
     AMINO_ACID_CODES.iter().position(|&known| known == code).unwrap_or_default()
 }
 

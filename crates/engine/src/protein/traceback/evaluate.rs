@@ -210,7 +210,8 @@ impl Traceback {
             None => best_evalue(evalues),
         };
         let key = scored.first().map(|first| HitKey { evalue, score: first.score(), oid });
-        let report = |scored: ScoredAlignment| self.report(context_of(scored.context()), scored);
+        let report =
+            |scored: ScoredAlignment| self.to_alignment(context_of(scored.context()), scored);
         let alignments = scored.into_iter().map(report).collect();
         CandidateHit::new(oid, key, alignments)
     }
@@ -236,7 +237,7 @@ impl Traceback {
 
     /// Returns the alignment with its reported scores. The bit score follows from the rounded
     /// score, the e-value does not.
-    fn report(&self, query: &TracebackContext, scored: ScoredAlignment) -> Alignment {
+    fn to_alignment(&self, query: &TracebackContext, scored: ScoredAlignment) -> Alignment {
         let ScoredAlignment { alignment: scaled, evalue, linked } = scored;
         let score = nearest(f64::from(scaled.score) / f64::from(self.scale));
         let bounds = scaled.bounds;

@@ -208,7 +208,7 @@ impl QueryEntry {
         let is_plain = annotation.is_none()
             && count == titles.len()
             && titles.len() == usize::from(description.is_some());
-        let (letters, is_text, is_bare) = letters(instance)?;
+        let (letters, is_text, is_bare) = read_letters(instance)?;
         Ok(QueryEntry {
             id,
             title: titles.into_iter().next(),
@@ -221,7 +221,7 @@ impl QueryEntry {
 
 /// Reads the letters of the query as NCBIstdaa codes. Also returns whether they are stored as text,
 /// and whether the instance has no optional fields.
-fn letters(instance: Node<'_>) -> Result<(Vec<u8>, bool, bool)> {
+fn read_letters(instance: Node<'_>) -> Result<(Vec<u8>, bool, bool)> {
     let [
         Some(form),
         Some(molecule),

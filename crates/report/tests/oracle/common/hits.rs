@@ -29,7 +29,7 @@ pub fn read(
     for (iteration, part) in xml.split("<Iteration>").skip(1).zip(parts) {
         let mut hits = Vec::new();
         for hit in iteration.split("<Hit>").skip(1) {
-            let length: usize = number(hit, "Hit_len");
+            let length: usize = parse_number(hit, "Hit_len");
             let mut same = (0..subjects.len()).filter(|&oid| subjects[oid].len() == length);
             let oid = same.next().unwrap() as u32;
             assert_eq!(same.next(), None, "two subjects of length {length}");
@@ -71,7 +71,7 @@ pub fn messages(xml: &[u8]) -> Vec<String> {
         if !iteration.contains("<Iteration_message>") {
             return String::new();
         }
-        let message = text(iteration, "Iteration_message");
+        let message = find_text(iteration, "Iteration_message");
         let message = message.strip_suffix("No hits found").unwrap_or(message);
         if iteration.contains("<Hit>") {
             message
@@ -83,13 +83,13 @@ pub fn messages(xml: &[u8]) -> Vec<String> {
     messages.collect()
 }
 
-fn text<'x>(xml: &'x str, name: &str) -> &'x str {
+fn find_text<'x>(xml: &'x str, name: &str) -> &'x str {
     let start = xml.find(&format!("<{name}>")).unwrap() + name.len() + 2;
     &xml[start..start + xml[start..].find('<').unwrap()]
 }
 
-fn number<T: std::str::FromStr<Err: std::fmt::Debug>>(xml: &str, name: &str) -> T {
-    text(xml, name).parse().unwrap()
+fn parse_number<T: std::str::FromStr<Err: std::fmt::Debug>>(xml: &str, name: &str) -> T {
+    find_text(xml, name).parse().unwrap()
 }
 
 /// Converts columns of two letters to edits: runs of columns of the same kind.
@@ -110,19 +110,19 @@ pub fn edits(columns: impl Iterator<Item = (u8, u8)>) -> Vec<Edit> {
 }
 
 fn alignment(hsp: &str, part: &Range<u32>, adjustment: Adjustment) -> Alignment {
-    let position = |name: &str| number::<u32>(hsp, name);
+    let position = |name: &str| parse_number::<u32>(hsp, name);
     let [q_from, q_to] = ["Hsp_query-from", "Hsp_query-to"].map(|name| position(name) - part.start);
     let [s_from, s_to] = ["Hsp_hit-from", "Hsp_hit-to"].map(position);
-    let columns = text(hsp, "Hsp_qseq").bytes().zip(text(hsp, "Hsp_hseq").bytes());
+    let columns = find_text(hsp, "Hsp_qseq").bytes().zip(find_text(hsp, "Hsp_hseq").bytes());
     let mut found = Alignment {
-        score: number(hsp, "Hsp_score"),
-        bit_score: number(hsp, "Hsp_bit-score"),
-        evalue: number(hsp, "Hsp_evalue"),
+        score: parse_number(hsp, "Hsp_score"),
+        bit_score: parse_number(hsp, "Hsp_bit-score"),
+        evalue: parse_number(hsp, "Hsp_evalue"),
         linked: 1,
         query: q_from - 1..q_to,
         subject: s_from.min(s_to) - 1..s_to.max(s_from),
         context: 0,
-        frame: match number(hsp, "Hsp_hit-frame") {
+        frame: match parse_number(hsp, "Hsp_hit-frame") {
             0 => Frame::Protein,
             _ => Frame::Strand(Strand::Plus),
         },
@@ -134,7 +134,7 @@ fn alignment(hsp: &str, part: &Range<u32>, adjustment: Adjustment) -> Alignment 
         stored: None,
     };
     // In blastn's alignments the query is the reverse complement, and the subject is as written.
-    if number::<i8>(hsp, "Hsp_hit-frame") < 0 {
+    if parse_number::<i8>(hsp, "Hsp_hit-frame") < 0 {
         let length = part.len() as u32;
         found.query = length - found.query.end..length - found.query.start;
         found.context = 1;
