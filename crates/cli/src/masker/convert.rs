@@ -12,7 +12,7 @@ use fleetblast_seq::fasta::{FastaError, FastaErrorKind, Options as FastaOptions,
 use fleetblast_seq::id::choose_best_id;
 use fleetblast_stats::release::Release;
 
-use super::input::{INVALID_ID, NO_DEFLINE, line_exception, open_file, reader_exception};
+use super::input::{defline_exception, line_exception, open_file, reader_exception};
 use super::numbering::Numbering;
 use crate::exceptions::{Exception, conversion_exception, convert_last_error};
 use crate::options::convert2blastmask::{
@@ -137,12 +137,10 @@ fn failure(release: &Release, error: &FastaError) -> Error {
         }
         FastaError::Invalid { line, problem, .. } => {
             let exception = match problem {
-                FastaErrorKind::NoDefline => NO_DEFLINE,
-                FastaErrorKind::InvalidLocal(_) => INVALID_ID,
                 FastaErrorKind::UnknownMolecule => UNKNOWN_MOLECULE,
                 FastaErrorKind::NoRecord => line_exception("eEOF"),
                 FastaErrorKind::NoResidues => line_exception("eNoResidues"),
-                _ => line_exception("eFormat"),
+                _ => defline_exception(problem).unwrap_or(line_exception("eFormat")),
             };
             let what = error.blast_message().unwrap_or_else(|| error.to_string());
             exception.format(release, &format!("{what} (m_Pos = {line})"))

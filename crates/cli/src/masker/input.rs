@@ -93,11 +93,11 @@ fn open_fasta(options: &Options) -> Result<Sequences<'_>, Error> {
 }
 
 /// The exception for a file that does not start with a definition line.
-pub(super) const NO_DEFLINE: Exception =
+const NO_DEFLINE: Exception =
     reader_exception([355, 393, 393], "eNoDefline", "objects::CFastaReader::ReadOneSeq");
 
 /// The exception for a local identifier with a character that is not allowed.
-pub(super) const INVALID_ID: Exception = Exception {
+const INVALID_ID: Exception = Exception {
     place: Place { file: "objtools/readers/fasta_reader_utils.cpp", lines: [77; 3] },
     class: "CObjReaderParseException",
     code: "eInvalidID",
@@ -127,16 +127,21 @@ fn no_residues(options: &Options, line: u64) -> Error {
 
 /// Converts an error of the FASTA reader.
 fn failure(options: &Options, error: &FastaError) -> Error {
-    let exception = match error {
-        FastaError::Invalid { problem: FastaErrorKind::NoDefline, .. } => Some(NO_DEFLINE),
-        FastaError::Invalid { problem: FastaErrorKind::InvalidLocal(_), .. } => Some(INVALID_ID),
+    if let FastaError::Invalid { line, problem, .. } = error
+        && let (Some(exception), Some(message)) =
+            (defline_exception(problem), error.blast_message())
+    {
+        return options.exception(&exception, &format!("{message} (m_Pos = {line})"));
+    }
+    Error::new(options.failure_code(), format!("Error: {error}"))
+}
+
+/// Returns the exception for what is wrong with a definition line.
+pub(super) fn defline_exception(problem: &FastaErrorKind) -> Option<Exception> {
+    match problem {
+        FastaErrorKind::NoDefline => Some(NO_DEFLINE),
+        FastaErrorKind::InvalidLocal(_) => Some(INVALID_ID),
         _ => None,
-    };
-    match (error, error.blast_message(), exception) {
-        (FastaError::Invalid { line, .. }, Some(message), Some(exception)) => {
-            options.exception(&exception, &format!("{message} (m_Pos = {line})"))
-        }
-        _ => Error::new(options.failure_code(), format!("Error: {error}")),
     }
 }
 
