@@ -43,9 +43,6 @@ pub enum ThreadSource {
     /// An equal share of the CPUs, because several ranks of a host run on the same ones.
     #[serde(rename = "CPUs shared with other ranks")]
     SharedCpus,
-    /// `-subject`, with which BLAST+ ignores the number of threads.
-    #[serde(rename = "-subject")]
-    Subject,
 }
 
 impl ThreadSource {
@@ -60,7 +57,6 @@ impl ThreadSource {
             Self::CgroupLimit => "cgroup CPU limit",
             Self::Machine => "CPUs of the machine",
             Self::SharedCpus => "CPUs shared with other ranks",
-            Self::Subject => "-subject",
         }
     }
 }
@@ -84,22 +80,21 @@ impl Threads {
     /// of one rank, because a cluster may set `OMP_NUM_THREADS` to all CPUs of a host.
     #[must_use]
     pub fn beside_processes(self, ranks: usize) -> Self {
-        use ThreadSource::{FleetblastThreads, NumThreads, Subject};
+        use ThreadSource::{FleetblastThreads, NumThreads};
         let share = (self.cpus / ranks.max(1)).max(1);
         match self.source {
-            NumThreads | FleetblastThreads | Subject => self,
+            NumThreads | FleetblastThreads => self,
             _ if self.count <= share => self,
             _ => Self { count: share, source: ThreadSource::SharedCpus, ..self },
         }
     }
 
-    /// Returns the threads of each of `ranks` ranks in this process. The number of `-num_threads`
-    /// and of `-subject` is the number for a rank. Any other number is that for the process, so the
-    /// ranks share it.
+    /// Returns the threads of each of `ranks` ranks in this process. The number of `-num_threads` is
+    /// the number for a rank. Any other number is that for the process, so the ranks share it.
     #[must_use]
     pub fn for_ranks_inside(self, ranks: usize) -> Self {
         match self.source {
-            ThreadSource::NumThreads | ThreadSource::Subject => self,
+            ThreadSource::NumThreads => self,
             _ => Self { count: (self.count / ranks.max(1)).max(1), ..self },
         }
     }

@@ -29,6 +29,7 @@ pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     }
     unknown_columns(&plan.report);
     hint_ignored_variables(plan.threads.source);
+    hint_used_threads(plan);
     let name = program.name;
     let taken = |kind| format!("{name} takes its letters for {}", describe_kind(kind)[1]);
     if let Source::File(path) = &plan.query
@@ -45,6 +46,15 @@ pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     }
     if matches!(plan.subjects, Subjects::Fasta { source: Source::Stdin, .. }) {
         before_input(SUBJECT.name(), "the subjects");
+    }
+}
+
+/// Writes a hint that `-num_threads` counts with `-subject`, unlike BLAST+'s warning says.
+fn hint_used_threads(plan: &Plan) {
+    let count = plan.threads.count;
+    let is_typed = plan.threads.source == ThreadSource::NumThreads;
+    if matches!(plan.subjects, Subjects::Fasta { .. }) && is_typed && count > 1 {
+        complain(&format!("Hint: this program uses {count} threads with -subject, too."));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::ThreadDivision;
-use fleetblast_job::threads::{ThreadSource, Threads};
+use fleetblast_job::threads::Threads;
 
 use super::ProcessEnvironment;
 use crate::options::search::program::ProgramSpec;
@@ -12,8 +12,9 @@ use crate::threads::{choose_thread_count, default_thread_count};
 /// Returns the number of threads and the split between them, with BLAST+'s warnings
 /// (`CMTArgs::x_ExtractAlgorithmOptions`, blast_args.cpp).
 ///
-/// BLAST+ has one thread by default. FleetBLAST uses all CPUs unless the options or the environment
-/// set a number, also with `-subject`; `has_db` says that a database is searched.
+/// BLAST+ has one thread by default, and always with `-subject`, of which it warns. FleetBLAST uses
+/// all CPUs unless the options or the environment set a number, also with `-subject`; `has_db` says
+/// that a database is searched.
 ///
 /// BLAST+ compares the number in the options with the CPUs of the machine. If the process may use
 /// fewer CPUs, their number is the maximum. Like BLAST+, a single process prints no warning about
@@ -48,7 +49,8 @@ pub fn choose_threads_and_division(
         ThreadDivision::Database => "num_threads",
         ThreadDivision::Queries => "num_threads and mt_mode",
     };
+    // Nothing but the division is ignored here; a hint at a terminal says so.
     let text = format!("'{ignored}' is currently ignored when 'subject' is specified.");
     warnings.push(program.warning(text));
-    Ok((Threads { count: 1, source: ThreadSource::Subject, ..threads }, ThreadDivision::Database))
+    Ok((threads, ThreadDivision::Database))
 }
