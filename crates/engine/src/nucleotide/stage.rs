@@ -84,14 +84,33 @@ pub(super) struct StageScratch {
     touched: Vec<u32>,
     /// HSPs with the number of their strand.
     found: Vec<(u32, PrelimHsp)>,
-    gapped: GappedScratch,
     apart: DistantSegments,
-    greedy: GreedyScratch,
+    extension: ExtensionScratch,
     /// Number of the chunk of each extended segment. BLAST+ derives the size of its next batch from
     /// their number.
     pub extended: Vec<usize>,
     /// Hits in the subject, with the number of their chunk.
     pub hits: Vec<(usize, PrelimHit)>,
+}
+
+/// Work space of extensions.
+#[derive(Debug, Default)]
+struct ExtensionScratch {
+    gapped: GappedScratch,
+    greedy: GreedyScratch,
+}
+
+impl ExtensionQuery {
+    /// Returns the letters for dynamic programming.
+    ///
+    /// # Panics
+    /// If the method of extension is another one.
+    fn as_dynamic(&self) -> &QueryLetters {
+        match self {
+            ExtensionQuery::Dynamic(letters) => letters,
+            ExtensionQuery::Greedy(_) => panic!("all strands have the letters of one method"),
+        }
+    }
 }
 
 impl Stage {

@@ -3,28 +3,29 @@
 
 use std::arch::x86_64::_pext_u64;
 
-use super::diagonals::Diagonals;
-use super::finder::Finder;
 use super::scan::{Candidates, ScanPositions};
+use super::subject_scan::{SeedReceiver, SubjectScan};
 use crate::kernel::Avx512;
 
-/// Scans these positions of the subject with BMI2.
-pub(super) fn scan<D: Diagonals>(
+/// Does the work of [`SubjectScan::scan`] with BMI2.
+pub(super) fn scan<R: SeedReceiver>(
     _: Avx512,
-    finder: &mut Finder<'_, D>,
+    scan: SubjectScan<'_>,
     places: ScanPositions,
     candidates: &mut Candidates,
-) {
+    receiver: &mut R,
+) -> ScanPositions {
     #[target_feature(enable = "bmi2,popcnt,lzcnt")]
-    fn inner<D: Diagonals>(
-        finder: &mut Finder<'_, D>,
+    fn inner<R: SeedReceiver>(
+        scan: SubjectScan<'_>,
         places: ScanPositions,
         candidates: &mut Candidates,
-    ) {
-        finder.scan_with(places, candidates, |gathered, bases| {
+        receiver: &mut R,
+    ) -> ScanPositions {
+        scan.scan_with(places, candidates, receiver, |gathered, bases| {
             _pext_u64(bases, gathered.mask()) as usize
         })
     }
     // SAFETY: the proof says that the CPU has the instructions.
-    unsafe { inner(finder, places, candidates) }
+    unsafe { inner(scan, places, candidates, receiver) }
 }

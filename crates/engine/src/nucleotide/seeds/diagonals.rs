@@ -124,7 +124,7 @@ impl Diagonals for DirectDiagonals {
 }
 
 /// Number of buckets of the hash.
-const BUCKETS: usize = 512;
+pub(super) const BUCKETS: usize = 512;
 
 /// The hash of BLAST+, which forgets a little too much: chains of cells, the newest first.
 #[derive(Debug, Default)]

@@ -18,6 +18,7 @@ mod bmi2;
 mod choice;
 mod contexts;
 mod diagonals;
+mod divided;
 mod extension;
 mod finder;
 mod indexing;
@@ -31,6 +32,7 @@ mod scan;
 mod screen_goal;
 mod short;
 mod sides;
+mod subject_scan;
 mod table;
 mod template;
 mod words;
@@ -51,7 +53,8 @@ use diagonals::{Diagonals, DirectDiagonals, HashedDiagonals};
 use extension::Extender;
 use finder::Finder;
 pub(crate) use indexing::Indexing;
-use scan::Candidates;
+use scan::{Candidates, ScanPositions};
+use subject_scan::SubjectScan;
 use table::Table;
 pub(crate) use template::{Template, TemplateKind};
 use words::Words;
@@ -187,14 +190,16 @@ impl Seeds {
     ) -> bool {
         out.clear();
         let Scratch { direct, lossy, candidates } = scratch;
+        let scan = SubjectScan { seeds: self, contexts, subject };
         let window = self.window_within(subject.length());
-        let reached_unknown_letters = if self.long {
+        let reached_unknown_letters = if let Some(division) = self.division(&scan) {
+            self.find_divided(scan, window, regions, division, out)
+        } else if self.long {
             lossy.start(window);
-            self.find(contexts, (subject, window), regions, lossy, candidates, out)
+            self.find(scan, window, regions, lossy, candidates, out)
         } else {
             direct.start(contexts.length(), window);
-            let reached_unknown_letters =
-                self.find(contexts, (subject, window), regions, direct, candidates, out);
+            let reached_unknown_letters = self.find(scan, window, regions, direct, candidates, out);
             direct.finish(subject.length());
             reached_unknown_letters
         };
@@ -210,44 +215,39 @@ impl Seeds {
         self.window.min(i32::try_from(longest).unwrap_or(i32::MAX))
     }
 
+    /// Returns the positions to scan in each unmasked range of a subject of this length, with the
+    /// end of the range.
+    fn scanned_ranges(
+        &self,
+        length: u32,
+        regions: Option<&[Range<u32>]>,
+    ) -> impl Iterator<Item = (ScanPositions, u32)> {
+        let whole = [0..length];
+        // A seed begins up to `extra` bases before its indexed word, but not within a mask.
+        let lead = if regions.is_some() { self.words.extra } else { 0 };
+        let (span, stride) = (self.words.span, self.words.extra + 1);
+        let regions = regions.map_or_else(|| whole.to_vec(), <[_]>::to_vec);
+        regions.into_iter().map(move |region| {
+            let end = region.end.min(length);
+            let start = region.start.saturating_add(lead);
+            (ScanPositions { start, end: (end + 1).saturating_sub(span), stride }, end)
+        })
+    }
+
     fn find<D: Diagonals>(
         &self,
-        contexts: &Contexts,
-        (subject, window): (Packed<'_>, i32),
+        scan: SubjectScan<'_>,
+        window: i32,
         regions: Option<&[Range<u32>]>,
         diagonals: &mut D,
         candidates: &mut Candidates,
         out: &mut Vec<Segment>,
     ) -> bool {
-        let whole = 0..subject.length();
-        let (regions, lead) = match regions {
-            // A seed begins up to `extra` bases before its indexed word, but not within a mask.
-            Some(regions) => (regions, self.words.extra),
-            None => (std::slice::from_ref(&whole), 0),
-        };
         let (end, reached_unknown_letters) = (0, false);
-        let mut finder = Finder {
-            seeds: self,
-            contexts,
-            subject,
-            window,
-            end,
-            diagonals,
-            out,
-            reached_unknown_letters,
-        };
-        for region in regions {
-            finder.end = region.end.min(subject.length());
-            let places = scan::ScanPositions {
-                start: region.start.saturating_add(lead),
-                end: (finder.end + 1).saturating_sub(self.words.span),
-                stride: self.words.extra + 1,
-            };
-            match self.kernel {
-                #[cfg(target_arch = "x86_64")]
-                Kernel::Avx512(proof) => bmi2::scan(proof, &mut finder, places, candidates),
-                _ => finder.scan_with(places, candidates, table::BitGatherer::cell),
-            }
+        let mut finder = Finder { scan, window, end, diagonals, out, reached_unknown_letters };
+        for (places, end) in self.scanned_ranges(scan.subject.length(), regions) {
+            finder.end = end;
+            scan.scan(places, candidates, &mut finder);
         }
         finder.reached_unknown_letters
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::choice::TableChoice;
+use super::divided::Division;
 use super::reference::{Memory, Reference};
 use super::*;
 use fastrand::Rng;
@@ -218,6 +219,12 @@ fn compare(
         for seeds in &seeds {
             seeds.search(&case.contexts, whole, regions.as_deref(), scratch, &mut out);
             assert_eq!(out, expected, "{:?} {:?} {:?}", case.rules, reference.kind, seeds.kernel);
+            if seeds.long && case.rules.off_diagonal_range <= 0 {
+                let scan = SubjectScan { seeds, contexts: &case.contexts, subject: whole };
+                let found = find_divided(random, scan, regions.as_deref());
+                assert_eq!(found, expected, "{:?} {:?}", case.rules, seeds.kernel);
+                *events.entry("divided").or_default() += 1;
+            }
         }
         *events.entry("segment").or_default() += out.len();
     }
@@ -225,6 +232,26 @@ fn compare(
     for (event, count) in reference.events.into_inner() {
         *events.entry(event).or_default() += count;
     }
+}
+
+/// Searches a subject with three threads, in small pieces.
+fn find_divided(
+    random: &mut Rng,
+    scan: SubjectScan<'_>,
+    regions: Option<&[Range<u32>]>,
+) -> Vec<Segment> {
+    let division = Division {
+        pieces: random.usize(1..5),
+        classes: 1 << random.u32(0..10),
+        positions: 4 * random.u32(1..200),
+        seeds: random.usize(1..200),
+    };
+    let window = scan.seeds.window_within(scan.subject.length());
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+    let mut found = Vec::new();
+    threads.install(|| scan.seeds.find_divided(scan, window, regions, division, &mut found));
+    found.sort_by_key(Segment::order);
+    found
 }
 
 fn assert_happened(events: &Events, expected: &[&str]) {
@@ -283,7 +310,7 @@ fn long_queries_agree() {
         }
         compare(&mut random, &case, &source, &mut scratch, &mut events);
     }
-    assert_happened(&events, &["segment", "megablast", "hit beside", "lost cell"]);
+    assert_happened(&events, &["segment", "megablast", "hit beside", "lost cell", "divided"]);
     assert!(events["standard"] > 5 && events["small"] > 5, "{events:?}");
 }
 
@@ -297,7 +324,7 @@ fn colliding_diagonals_agree() {
         case.rules.word_size = case.rules.word_size.max(11);
         compare(&mut random, &case, &source[..1500.min(source.len())], &mut scratch, &mut events);
     }
-    assert_happened(&events, &["segment", "lost cell"]);
+    assert_happened(&events, &["segment", "lost cell", "divided"]);
 }
 
 /// Searches subjects with and without the state that earlier subjects left. Returns the number of

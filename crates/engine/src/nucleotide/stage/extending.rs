@@ -1,10 +1,11 @@
-//! Extends the ungapped segments of a part of a subject in order. Vector code extends many of them
-//! ahead of their turn.
+//! Extends the ungapped segments of a part of a subject in order. Vector code, or several threads,
+//! extend many of them ahead of their turn.
 
 use fleetblast_seq::frame::{self, Frame};
 use fleetblast_seq::nucleotide::Packed;
+use rayon::prelude::*;
 
-use super::{ExtensionQuery, Method, Stage, StageScratch};
+use super::{ExtensionQuery, ExtensionScratch, Method, Stage, StageScratch};
 use crate::containment::ContainmentTree;
 use crate::hits::PrelimHsp;
 use crate::nucleotide::gapped::{self, DistantSegments, Extension};
@@ -12,6 +13,11 @@ use crate::nucleotide::greedy::Bases;
 use crate::nucleotide::limits::ContextLimits;
 use crate::nucleotide::seeds::{Contexts, Segment};
 use crate::order::Bounds;
+
+/// Least number of segments that threads extend ahead of their turn.
+const MIN_SEGMENTS_FOR_THREADS: usize = 64;
+/// Number of segments that a thread takes at a time.
+const SEGMENTS_PER_SHARE: usize = 16;
 
 impl Stage {
     /// Extends the segments of a part of a subject; leaves the HSPs in the scratch.
@@ -61,39 +67,76 @@ impl Stage {
         Some((number, segment))
     }
 
-    /// Extends side by side the segments that no earlier HSP or segment can contain. Returns their
-    /// indexes, ascending, with their extensions. An extension is `None` if the segment must be
-    /// extended singly.
+    /// Extends the segments that no earlier HSP or segment can contain: side by side, or on all
+    /// threads of the current pool. Returns their indexes, ascending, with their extensions. An
+    /// extension is `None` if the segment must be extended singly.
     fn extend_ahead(
         &self,
         part: Packed<'_>,
         segments: &[(usize, gapped::Segment)],
         scratch: &mut StageScratch,
     ) -> Vec<(usize, Option<Extension>)> {
-        let Method::Dynamic(extender) = &self.method else { return Vec::new() };
-        if segments.len() < gapped::MIN_SEGMENTS_FOR_LANES || !extender.looks_ahead() {
-            return Vec::new();
-        }
-        scratch.apart.clear();
-        let (mut numbers, mut taken) = (Vec::new(), Vec::new());
-        for (at, (number, segment)) in segments.iter().enumerate() {
-            let ExtensionQuery::Dynamic(query) = &self.queries[*number] else { continue };
-            let is_apart = scratch.apart.insert(*number, segment);
-            let bounds = box_of(segment);
-            let tree = &scratch.trees[*number];
-            if is_apart
-                && !self.is_beyond(*number, segment)
-                && !tree.encloses_near(&bounds, segment.score, self.separation)
-            {
-                numbers.push(at);
-                taken.push((query, *segment));
+        let least = match &self.method {
+            Method::Dynamic(extender) if extender.looks_ahead() => gapped::MIN_SEGMENTS_FOR_LANES,
+            Method::Dynamic(_) | Method::Greedy(_) if rayon::current_num_threads() > 1 => {
+                MIN_SEGMENTS_FOR_THREADS
             }
-        }
-        if taken.len() < gapped::MIN_SEGMENTS_FOR_LANES {
+            _ => return Vec::new(),
+        };
+        if segments.len() < least {
             return Vec::new();
         }
-        let found = extender.extend_all(&taken, part, &mut scratch.gapped);
+        let numbers = self.distant(segments, scratch);
+        if numbers.len() < least {
+            return Vec::new();
+        }
+        let found = self.extend_distant(part, segments, &numbers, &mut scratch.extension);
         numbers.into_iter().zip(found).collect()
+    }
+
+    /// Returns the indexes of the segments that no earlier HSP or segment can contain.
+    fn distant(
+        &self,
+        segments: &[(usize, gapped::Segment)],
+        scratch: &mut StageScratch,
+    ) -> Vec<usize> {
+        scratch.apart.clear();
+        let mut is_distant = |&(number, ref segment): &(usize, gapped::Segment)| {
+            scratch.apart.insert(number, segment) && !self.is_beyond(number, segment) && {
+                let tree = &scratch.trees[number];
+                !tree.encloses_near(&box_of(segment), segment.score, self.separation)
+            }
+        };
+        (0..segments.len()).filter(|&at| is_distant(&segments[at])).collect()
+    }
+
+    /// Extends the segments with these indexes.
+    fn extend_distant(
+        &self,
+        part: Packed<'_>,
+        segments: &[(usize, gapped::Segment)],
+        numbers: &[usize],
+        scratch: &mut ExtensionScratch,
+    ) -> Vec<Option<Extension>> {
+        if let Method::Dynamic(extender) = &self.method
+            && extender.looks_ahead()
+        {
+            let with_query = |&at: &usize| {
+                let (number, segment) = segments[at];
+                (self.queries[number].as_dynamic(), segment)
+            };
+            let taken: Vec<_> = numbers.iter().map(with_query).collect();
+            return extender.extend_all(&taken, part, &mut scratch.gapped);
+        }
+        let shares = numbers.par_chunks(SEGMENTS_PER_SHARE);
+        let extended = shares.map_init(ExtensionScratch::default, |scratch, share| {
+            let extend = |&at: &usize| {
+                let (number, segment) = &segments[at];
+                Some(self.extension(*number, part, segment, scratch))
+            };
+            share.iter().map(extend).collect::<Vec<_>>()
+        });
+        extended.collect::<Vec<_>>().concat()
     }
 
     /// Extends a segment, unless an earlier HSP contains it. `early` is the extension if it was
@@ -113,7 +156,8 @@ impl Stage {
         if is_gapped && (encloses() || self.is_beyond(number, segment)) {
             return;
         }
-        let extension = early.unwrap_or_else(|| self.extension(number, part, segment, scratch));
+        let extension =
+            early.unwrap_or_else(|| self.extension(number, part, segment, &mut scratch.extension));
         let least = match self.method {
             Method::Ungapped(_) => limits.cutoff_ungapped,
             _ => limits.cutoff_gapped,
@@ -141,7 +185,7 @@ impl Stage {
         number: usize,
         part: Packed<'_>,
         segment: &gapped::Segment,
-        scratch: &mut StageScratch,
+        scratch: &mut ExtensionScratch,
     ) -> Extension {
         match (&self.method, &self.queries[number]) {
             (Method::Greedy(extender), ExtensionQuery::Greedy(query)) => {

@@ -1,6 +1,7 @@
 //! Computes the final alignments of a query with a subject (`Blast_TracebackFromHSPList`,
 //! `blast_traceback.c`).
 
+mod ahead;
 mod dynamic;
 mod endpoints;
 mod reduce;
@@ -15,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 use fleetblast_seq::frame::{Frame, Strand};
 
+use self::ahead::Ahead;
 pub(crate) use self::dynamic::ByteTracer;
 use self::dynamic::DynamicScratch;
 pub(crate) use self::start::{near_hsps, reach};
@@ -125,6 +127,12 @@ impl Scratch {
         std::mem::take(&mut self.greedy.met_subject_end)
     }
 
+    /// Prepares for a subject of `length` letters.
+    fn start(&mut self, length: usize) {
+        self.window.start(length);
+        self.packed.start(length);
+    }
+
     /// Empties the trees of the contexts.
     fn clear_trees(&mut self, contexts: usize) {
         self.trees.iter_mut().for_each(ContainmentTree::clear);
@@ -166,8 +174,7 @@ impl Traceback {
         evaluate: impl Fn(u8, i32) -> Evaluation,
         scratch: &mut Scratch,
     ) -> Vec<Alignment> {
-        scratch.window.start(subject.len());
-        scratch.packed.start(subject.len());
+        scratch.start(subject.len());
         let mut made = self.trace(contexts, subject, hsps, scratch);
         let whole = endpoints::purge_keeping_tails(&mut made);
         let first = if self.aligner == Aligner::Greedy { 0 } else { whole };
@@ -192,7 +199,8 @@ impl Traceback {
         made.into_iter().map(|hsp| finished(hsp, &evaluate)).collect()
     }
 
-    /// Aligns the HSPs that no earlier alignment contains.
+    /// Aligns the HSPs that no earlier alignment contains. The threads of the current pool align
+    /// many of them ahead of their turn.
     fn trace(
         &self,
         contexts: &[Context],
@@ -201,36 +209,56 @@ impl Traceback {
         scratch: &mut Scratch,
     ) -> Vec<Hsp> {
         scratch.clear_trees(contexts.len());
+        let ahead = Ahead::new(scratch.kernel);
         let mut made = Vec::new();
-        for prelim in hsps {
-            let (number, context) = (prelim.context, &contexts[usize::from(prelim.context)]);
-            let bounds = order::Hsp::bounds(prelim);
-            let tree = &scratch.trees[usize::from(number)];
-            if tree.encloses_near(&bounds, prelim.score, self.separation) {
-                continue;
-            }
-            let start = start::revised(&context.scored, subject, prelim, &self.scores);
-            let Some((q_start, s_start)) = start else { continue };
-            // If the only pair of true letters is the last one, the start lies after it. Nothing
-            // scores more than 0 there.
-            let is_beyond =
-                q_start as usize >= context.scored.len() || s_start as usize >= subject.len();
-            let hsp = match self.aligner {
-                Aligner::Greedy => self.greedy(prelim, context, subject, q_start, s_start, scratch),
-                Aligner::Dynamic if is_beyond => continue,
-                Aligner::Dynamic => {
-                    self.dynamic(prelim, context, subject, q_start, s_start, scratch)
+        for hsps in hsps.chunks(ahead.hsps_at_once()) {
+            let mut early = ahead.align(self, contexts, subject, hsps, scratch);
+            for (at, prelim) in hsps.iter().enumerate() {
+                let number = usize::from(prelim.context);
+                if self.is_enclosed(&scratch.trees[number], prelim) {
+                    continue;
                 }
-            };
-            // Greedy alignments are checked once their score is known.
-            if self.aligner == Aligner::Greedy
-                || self.is_similar(hsp.bounds, &hsp.edits, &context.unmasked, subject)
-            {
-                scratch.trees[usize::from(number)].add(&hsp.bounds, hsp.score);
-                made.push(hsp);
+                let hsp = match early.get_mut(at).and_then(Option::take) {
+                    Some(hsp) => Some(hsp),
+                    None => self.alignment(prelim, &contexts[number], subject, scratch),
+                };
+                if let Some(hsp) = hsp {
+                    scratch.trees[number].add(&hsp.bounds, hsp.score);
+                    made.push(hsp);
+                }
             }
         }
         made
+    }
+
+    /// Returns whether an alignment in the tree contains a preliminary HSP.
+    fn is_enclosed(&self, tree: &ContainmentTree, prelim: &PrelimHsp) -> bool {
+        tree.encloses_near(&order::Hsp::bounds(prelim), prelim.score, self.separation)
+    }
+
+    /// Aligns an HSP. Returns `None` if there is nothing to align, or if the alignment has too few
+    /// identical columns.
+    fn alignment(
+        &self,
+        prelim: &PrelimHsp,
+        context: &Context,
+        subject: &[u8],
+        scratch: &mut Scratch,
+    ) -> Option<Hsp> {
+        let (q_start, s_start) = start::revised(&context.scored, subject, prelim, &self.scores)?;
+        // If the only pair of true letters is the last one, the start lies after it. Nothing scores
+        // more than 0 there.
+        let is_beyond =
+            q_start as usize >= context.scored.len() || s_start as usize >= subject.len();
+        let hsp = match self.aligner {
+            Aligner::Greedy => self.greedy(prelim, context, subject, q_start, s_start, scratch),
+            Aligner::Dynamic if is_beyond => return None,
+            Aligner::Dynamic => self.dynamic(prelim, context, subject, q_start, s_start, scratch),
+        };
+        // Greedy alignments are checked once their score is known.
+        let is_similar = self.aligner == Aligner::Greedy
+            || self.is_similar(hsp.bounds, &hsp.edits, &context.unmasked, subject);
+        is_similar.then_some(hsp)
     }
 
     fn greedy(

@@ -341,3 +341,39 @@ fn a_part_of_a_subject_is_enough_if_no_path_comes_to_its_ends() {
     }
     assert!(enough > 20 && not > 20, "{enough} {not}");
 }
+
+#[test]
+fn threads_align_as_one_does() {
+    let mut random = Rng::with_seed(9);
+    let pool =
+        |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let pools = [pool(1), pool(3)];
+    for round in 0..12 {
+        // Copies of a repeat, so that alignments contain later HSPs.
+        let repeat = random.bases(90);
+        let with_copies = |random: &mut Rng| {
+            let copies = (0..20).flat_map(|_| [random.bases(15), random.mutated(&repeat, 12)]);
+            copies.collect::<Vec<_>>().concat()
+        };
+        let (query, subject) = (with_copies(&mut random), with_copies(&mut random));
+        let ends = (query.len() as u32 - 20, subject.len() as u32 - 20);
+        let hsp = |_| run(random.u32(..ends.0), random.u32(..ends.1), 20);
+        let hsps: Vec<PrelimHsp> = (0..400).map(hsp).collect();
+        let contexts = [Context::new(query[..].into(), query[..].into(), 9)];
+        let aligner = if round % 2 == 0 { Aligner::Greedy } else { Aligner::Dynamic };
+        let gaps = if round % 2 == 0 { (0, 0) } else { (5, 2) };
+        let traceback = traceback(aligner, (2, -3), gaps, 30);
+        for kernel in Kernel::available() {
+            let [one, three] = pools.each_ref().map(|pool| {
+                let mut scratch = Scratch::new(kernel);
+                let align = || traceback.align(&contexts, &subject, &hsps, evaluate, &mut scratch);
+                let made = pool.install(align);
+                (made, scratch.take_met_subject_end())
+            });
+            assert!(one.0.len() > 5);
+            assert_eq!(one.0, three.0);
+            // A needless alignment may come to the end of the subject, too.
+            assert!(one.1 <= three.1);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Aligns many HSPs of a subject ahead of their turn, on all threads of the current pool.
+//!
+//! An HSP is not aligned if an earlier alignment contains it. That is known only when its turn
+//! comes. An HSP that lies in a preliminary HSP before it is likely to be contained, so it waits
+//! for its turn. The others are aligned ahead, a few of them in vain.
+
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use super::{Context, Hsp, Scratch, Traceback};
+use crate::containment::ContainmentTree;
+use crate::hits::PrelimHsp;
+use crate::kernel::Kernel;
+use crate::order;
+
+/// Least number of HSPs that threads share.
+const MIN_HSPS: usize = 64;
+/// Number of HSPs for each thread that are aligned before their turns come.
+const HSPS_PER_THREAD: usize = 64;
+
+/// The threads that align ahead, with their work spaces.
+pub(super) struct Ahead {
+    threads: usize,
+    kernel: Kernel,
+    /// Work spaces that no thread uses at present.
+    scratches: Mutex<Vec<Scratch>>,
+}
+
+impl Ahead {
+    /// Prepares for a subject.
+    pub fn new(kernel: Kernel) -> Ahead {
+        Ahead { threads: rayon::current_num_threads(), kernel, scratches: Mutex::default() }
+    }
+
+    /// Returns the number of HSPs to pass to [`Ahead::align`] at once.
+    pub fn hsps_at_once(&self) -> usize {
+        HSPS_PER_THREAD * self.threads
+    }
+
+    /// Aligns HSPs ahead of their turn. The trees of `scratch` have the alignments of earlier HSPs.
+    /// The result has the alignment of each HSP, or `None` if it must be aligned in its turn; it is
+    /// empty if all must.
+    pub fn align(
+        &self,
+        traceback: &Traceback,
+        contexts: &[Context],
+        subject: &[u8],
+        hsps: &[PrelimHsp],
+        scratch: &mut Scratch,
+    ) -> Vec<Option<Hsp>> {
+        if self.threads == 1 || hsps.len() < MIN_HSPS {
+            return Vec::new();
+        }
+        let mut earlier: Vec<ContainmentTree> = Vec::new();
+        earlier.resize_with(contexts.len(), ContainmentTree::new);
+        let mut is_distinct = |prelim: &PrelimHsp| {
+            let number = usize::from(prelim.context);
+            let is_enclosed = traceback.is_enclosed(&scratch.trees[number], prelim)
+                || traceback.is_enclosed(&earlier[number], prelim);
+            earlier[number].add(&order::Hsp::bounds(prelim), prelim.score);
+            !is_enclosed
+        };
+        let chosen: Vec<bool> = hsps.iter().map(&mut is_distinct).collect();
+        let align = |(prelim, is_chosen): (&PrelimHsp, &bool)| {
+            is_chosen.then(|| self.alignment(traceback, contexts, subject, prelim)).flatten()
+        };
+        let early = hsps.par_iter().zip(&chosen).map(align).collect();
+        let used = self.scratches.lock().expect("no thread panicked");
+        scratch.greedy.met_subject_end |= used.iter().any(|used| used.greedy.met_subject_end);
+        early
+    }
+
+    fn alignment(
+        &self,
+        traceback: &Traceback,
+        contexts: &[Context],
+        subject: &[u8],
+        prelim: &PrelimHsp,
+    ) -> Option<Hsp> {
+        let mut scratch = self.acquire(subject.len());
+        let context = &contexts[usize::from(prelim.context)];
+        let hsp = traceback.alignment(prelim, context, subject, &mut scratch);
+        self.release(scratch);
+        hsp
+    }
+
+    fn acquire(&self, length: usize) -> Scratch {
+        // A poisoned lock means that another thread panicked, which ends the run anyway.
+        let unused = self.scratches.lock().expect("no thread panicked").pop();
+        unused.unwrap_or_else(|| {
+            let mut scratch = Scratch::new(self.kernel);
+            scratch.start(length);
+            scratch
+        })
+    }
+
+    fn release(&self, scratch: Scratch) {
+        self.scratches.lock().expect("no thread panicked").push(scratch);
+    }
+}
