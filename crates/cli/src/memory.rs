@@ -9,6 +9,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::Any;
 use std::fmt::{self, Write};
+use std::mem;
 use std::panic::PanicHookInfo;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -80,10 +81,15 @@ pub fn prepare() {
         RESERVED.store(reserve, Ordering::Relaxed);
     }
     if is_limited() {
-        let handler = on_abort as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        // SAFETY: the handler does only what the allocator does when memory runs out, which is
-        // allowed anywhere, and does not return.
-        unsafe { libc::signal(libc::SIGABRT, handler) };
+        type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
+        // SAFETY: all bytes zero are a valid value: no signals are blocked.
+        let mut action: libc::sigaction = unsafe { mem::zeroed() };
+        action.sa_sigaction = on_abort as Handler as libc::sighandler_t;
+        action.sa_flags = libc::SA_SIGINFO;
+        // SAFETY: where the process aborts itself, the handler does only what the allocator does
+        // when memory runs out, and does not return. For a signal from outside, which may interrupt
+        // anything, it calls nothing that a signal handler must not call.
+        unsafe { libc::sigaction(libc::SIGABRT, &raw const action, ptr::null_mut()) };
     }
 }
 
@@ -96,9 +102,20 @@ fn is_limited() -> bool {
 }
 
 /// Handles the abort signal. The C library and Rust's library abort if they have no memory for
-/// themselves, for example to start a thread. They print a message before.
-extern "C" fn on_abort(_: libc::c_int) {
-    end(format_args!("a library could not allocate memory"));
+/// themselves, for example to start a thread. They print a message before. The signal may also come
+/// from another process; then it has its usual effect.
+extern "C" fn on_abort(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: with SA_SIGINFO the system passes the signal's information.
+    let is_own = unsafe { (*info).si_code == libc::SI_TKILL && (*info).si_pid() == libc::getpid() };
+    if is_own {
+        end(format_args!("a library could not allocate memory"));
+    }
+    // SAFETY: both functions may be called in signal handlers. The signal is delivered when this
+    // handler returns.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
 }
 
 /// Ends the process if the panic says that a thread could not be created.

@@ -78,6 +78,9 @@ pub(crate) fn populate_pages(bytes: &[u8]) -> bool {
 /// Returns the number of `bytes` in memory, counted in whole pages; `None` if the system does not
 /// report it. For a mapped file, these bytes are in the page cache.
 pub fn resident_bytes(bytes: &[u8]) -> Option<usize> {
+    if bytes.is_empty() {
+        return Some(0);
+    }
     let span = pages(bytes);
     let page = rustix::param::page_size();
     let mut flags = vec![0u8; span.len().div_ceil(page)];

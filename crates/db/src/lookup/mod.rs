@@ -196,12 +196,6 @@ impl Lookup {
         self.volumes.iter().any(|volume| volume.pigs.have_both())
     }
 
-    /// Returns whether the first volume has an index of GIs. Without one, `blastdbcmd` prints no
-    /// GIs.
-    pub fn has_gi_index(&self) -> bool {
-        self.volumes.first().is_some_and(|volume| volume.gis.have_both())
-    }
-
     /// Returns the identifiers that the `.?os` file has for a sequence, such as an accession with
     /// version. Titles are not included.
     ///

@@ -325,11 +325,6 @@ fn name(kind: Kind, args: &Map<String, Value>) -> String {
 }
 
 impl Span {
-    /// Creates a span that is not recorded.
-    pub fn unrecorded() -> Self {
-        Recorder::default().begin(Lane::Search, Kind::Search)
-    }
-
     /// Sets an argument of the activity, such as `block`.
     pub fn arg(&mut self, name: &str, number: u64) {
         if self.start.is_some() {

@@ -126,6 +126,8 @@ impl Handle {
     /// if there are none (collective; MPI 3.1, section 13.3). Each range has an offset and a
     /// length. Ranges must ascend and not touch.
     pub(super) fn view(&self, stretches: &[(u64, usize)]) -> Result<(), Failure> {
+        let ends = |range: &(u64, usize)| range.0 + range.1 as u64;
+        debug_assert!(stretches.windows(2).all(|pair| ends(&pair[0]) < pair[1].0), "{stretches:?}");
         if stretches.is_empty() {
             // SAFETY: this reads a constant of MPI.
             return self.set_view(unsafe { ffi::RSMPI_UINT8_T });
