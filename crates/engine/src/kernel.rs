@@ -7,12 +7,13 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Proof of AVX-512BW: 64 bytes a register. Also proof of POPCNT, LZCNT, and BMI2, which all such
-/// CPUs have.
+/// Proof of AVX-512BW: 64 bytes a register. Also proof of POPCNT, LZCNT, BMI1 and BMI2, which all
+/// such CPUs have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx512(());
 
-/// Proof of AVX2: 32 bytes a register.
+/// Proof of AVX2: 32 bytes a register. Also proof of POPCNT, LZCNT, BMI1 and BMI2, which all such
+/// CPUs have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx2(());
 
@@ -20,11 +21,7 @@ impl Avx512 {
     /// Returns the proof if this CPU has the instructions.
     pub fn detect() -> Option<Avx512> {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("popcnt")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("bmi2")
-        {
+        if is_x86_feature_detected!("avx512bw") && counts_bits() {
             return Some(Avx512(()));
         }
         None
@@ -35,11 +32,20 @@ impl Avx2 {
     /// Returns the proof if this CPU has the instructions.
     pub fn detect() -> Option<Avx2> {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
+        if is_x86_feature_detected!("avx2") && counts_bits() {
             return Some(Avx2(()));
         }
         None
     }
+}
+
+/// Returns whether this CPU has the instructions for counting and moving bits.
+#[cfg(target_arch = "x86_64")]
+fn counts_bits() -> bool {
+    is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
 }
 
 impl From<Avx512> for Avx2 {

@@ -63,6 +63,11 @@ impl Bits {
         Bits(vec![0; count / 64 + 1])
     }
 
+    /// Creates the bits of these words, the first in the lowest bit of the first word.
+    pub fn from_words(words: Vec<u64>) -> Bits {
+        Bits(words)
+    }
+
     /// Sets a bit.
     #[inline]
     pub fn set(&mut self, at: usize) {
@@ -73,18 +78,6 @@ impl Bits {
     #[inline]
     pub fn has(&self, at: usize) -> bool {
         self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
-    }
-
-    /// Iterates over the positions of the set bits, ascending.
-    pub fn places(&self) -> impl Iterator<Item = u32> {
-        (0..).step_by(64).zip(&self.0).flat_map(|(start, &word)| {
-            let mut left = word;
-            std::iter::from_fn(move || {
-                let at = (left != 0).then(|| start + left.trailing_zeros());
-                left &= left.wrapping_sub(1);
-                at
-            })
-        })
     }
 
     /// Returns the 64 bits from `at` on, the first in the lowest bit. Bits beyond the last one are

@@ -20,10 +20,11 @@ use super::{Seeds, Segment};
 const LEAST_PAIRS: u64 = 1 << 42;
 /// Number of pieces and of classes for each thread, so that all threads have about as much to do.
 const SHARES_PER_THREAD: usize = 4;
-/// Greatest number of scanned positions in a piece.
-const MOST_POSITIONS: u32 = 1 << 16;
+/// Greatest number of scanned positions in a piece. The seeds of all pieces should fit the caches
+/// of the cores.
+const MOST_POSITIONS: u32 = 1 << 13;
 /// Number of seeds after which a piece ends early, to bound the memory for repeats.
-const MOST_SEEDS: usize = 1 << 20;
+const MOST_SEEDS: usize = 1 << 18;
 /// Bit of a stored subject position that marks a seed that is too weak.
 const TOO_WEAK: u32 = 1 << 31;
 
@@ -40,14 +41,22 @@ pub(super) struct Division {
     pub seeds: usize,
 }
 
+/// A piece of the subject, and its seeds.
+#[derive(Default)]
+struct Piece {
+    candidates: Candidates,
+    seeds: PieceSeeds,
+    /// Positions that are not scanned, because there are too many seeds.
+    rest: Option<ScanPositions>,
+}
+
 /// The seeds of a piece of the subject.
+#[derive(Default)]
 struct PieceSeeds {
     /// Query and subject positions for each class, in the order in which the scan found them.
     classes: Vec<Vec<[u32; 2]>>,
     count: usize,
     most: usize,
-    /// Positions that were not scanned because there are too many seeds.
-    rest: ScanPositions,
 }
 
 /// State of the diagonals of a class, and what was found on them.
@@ -58,17 +67,20 @@ struct DiagonalClass {
     reached_unknown_letters: bool,
 }
 
+impl Piece {
+    /// Scans the piece with these positions. Forgets the seeds of the one before.
+    fn scan(&mut self, scan: SubjectScan<'_>, places: ScanPositions, division: Division) {
+        self.seeds.clear(division);
+        let rest = scan.scan(places, &mut self.candidates, &mut self.seeds);
+        self.rest = (rest.start < rest.end).then_some(rest);
+    }
+}
+
 impl PieceSeeds {
-    fn scan(
-        scan: SubjectScan<'_>,
-        places: ScanPositions,
-        division: Division,
-        candidates: &mut Candidates,
-    ) -> PieceSeeds {
-        let classes = vec![Vec::new(); division.classes];
-        let mut seeds = PieceSeeds { classes, count: 0, most: division.seeds, rest: places };
-        seeds.rest = scan.scan(places, candidates, &mut seeds);
-        seeds
+    fn clear(&mut self, division: Division) {
+        self.classes.iter_mut().for_each(Vec::clear);
+        self.classes.resize(division.classes, Vec::new());
+        (self.count, self.most) = (0, division.seeds);
     }
 
     #[inline(always)]
@@ -103,7 +115,7 @@ impl DiagonalClass {
         &mut self,
         scan: SubjectScan<'_>,
         (window, end): (i32, u32),
-        pieces: &[PieceSeeds],
+        pieces: &[Piece],
         class: usize,
     ) {
         let mut finder = Finder {
@@ -115,7 +127,7 @@ impl DiagonalClass {
             reached_unknown_letters: self.reached_unknown_letters,
         };
         let are_whole = scan.finds_whole_seeds();
-        for &[q, s] in pieces.iter().flat_map(|piece| &piece.classes[class]) {
+        for &[q, s] in pieces.iter().flat_map(|piece| &piece.seeds.classes[class]) {
             match are_whole {
                 true => finder.whole_seed(q, s & !TOO_WEAK, s & TOO_WEAK != 0),
                 false => finder.word(q, s),
@@ -157,15 +169,20 @@ impl Seeds {
         let mut classes: Vec<DiagonalClass> = Vec::new();
         classes.resize_with(division.classes, DiagonalClass::default);
         classes.iter_mut().for_each(|class| class.diagonals.start(window));
+        let mut pieces: Vec<Piece> = Vec::new();
+        pieces.resize_with(division.pieces, Piece::default);
         for (mut places, end) in self.scanned_ranges(scan.subject.length(), regions) {
             let mut positions = division.positions;
             while places.start < places.end {
-                let (pieces, rest, next) = scan_pieces(scan, places, positions, division);
-                (places.start, positions) = (rest, next);
+                let scanned = scan_pieces(scan, &mut places, positions, division, &mut pieces);
                 let numbered = classes.par_iter_mut().enumerate();
                 numbered.for_each(|(number, class)| {
-                    class.process(scan, (window, end), &pieces, number);
+                    class.process(scan, (window, end), scanned, number);
                 });
+                positions = match scanned.last().is_some_and(|piece| piece.rest.is_some()) {
+                    true => (positions / 8).max(1) * 4,
+                    false => positions.saturating_mul(2).min(division.positions),
+                };
             }
         }
         let mut reached_unknown_letters = false;
@@ -177,34 +194,31 @@ impl Seeds {
     }
 }
 
-/// Scans the next pieces of `positions` positions each. Returns their seeds, up to the first piece
-/// that ended early; the start of the rest; and the number of positions for the next pieces.
-fn scan_pieces(
+/// Scans the next pieces of `positions` positions each, and removes them from `places`. Returns
+/// them, up to the first one that is not scanned to its end.
+fn scan_pieces<'a>(
     scan: SubjectScan<'_>,
-    places: ScanPositions,
+    places: &mut ScanPositions,
     positions: u32,
     division: Division,
-) -> (Vec<PieceSeeds>, u32, u32) {
+    pieces: &'a mut [Piece],
+) -> &'a [Piece] {
     let length = positions.saturating_mul(places.stride);
-    let piece = |start: u32| {
-        let end = start.saturating_add(length).min(places.end);
-        ScanPositions { start, end, ..places }
-    };
-    let starts = (places.start..places.end).step_by(length as usize).take(division.pieces);
-    let pieces: Vec<ScanPositions> = starts.map(piece).collect();
-    let end = pieces.last().map_or(places.end, |piece| piece.end);
-    let mut seeds: Vec<PieceSeeds> = pieces
-        .into_par_iter()
-        .map_init(Candidates::default, |candidates, piece| {
-            PieceSeeds::scan(scan, piece, division, candidates)
-        })
-        .collect();
-    match seeds.iter().position(|piece| piece.rest.start < piece.rest.end) {
+    let ScanPositions { start, end, .. } = *places;
+    let starts: Vec<u32> = (start..end).step_by(length as usize).take(pieces.len()).collect();
+    let end_of = |start: u32| start.saturating_add(length).min(end);
+    pieces.par_iter_mut().zip(&starts).for_each(|(piece, &start)| {
+        piece.scan(scan, ScanPositions { start, end: end_of(start), ..*places }, division);
+    });
+    let scanned = &pieces[..starts.len()];
+    match scanned.iter().position(|piece| piece.rest.is_some()) {
         Some(last) => {
-            seeds.truncate(last + 1);
-            let rest = seeds[last].rest.start;
-            (seeds, rest, (positions / 8).max(1) * 4)
+            places.start = scanned[last].rest.map_or(end, |rest| rest.start);
+            &scanned[..=last]
         }
-        None => (seeds, end, positions.saturating_mul(2).min(division.positions)),
+        None => {
+            places.start = starts.last().map_or(end, |&start| end_of(start));
+            scanned
+        }
     }
 }

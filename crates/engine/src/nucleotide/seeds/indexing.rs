@@ -10,6 +10,7 @@ use super::contexts::{Contexts, are_long};
 use super::extension::LONG_WORD;
 use super::table::Table;
 use super::words;
+use crate::kernel::Kernel;
 
 /// Properties that depend on all contexts searched together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +47,9 @@ impl Indexing {
         let cells = || {
             let laid = Contexts::new(contexts.map(|(letters, _)| (letters, None)));
             let places = words::indexed_positions(&laid, &all, rules.word_size, choice.span);
-            Table::new(&laid.packed(), &places, choice.span, None, false).overflow()
+            // Small tables are made in no time with any kernel.
+            let kernel = Kernel::Portable;
+            Table::new(&laid.packed(), &places, choice.span, None, false, kernel).overflow()
         };
         let kind = if choice.may_overflow { choice.with_overflow(cells()) } else { choice.kind };
         // The word length in bases from the start of a seed to its end.

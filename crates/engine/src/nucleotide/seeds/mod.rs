@@ -13,8 +13,8 @@
 //! Results do not depend on earlier subjects. [`diagonals`] explains what that means for BLAST+.
 
 mod bases;
-#[cfg(target_arch = "x86_64")]
-mod bmi2;
+mod bit_instructions;
+mod cells;
 mod choice;
 mod contexts;
 mod diagonals;
@@ -161,7 +161,7 @@ impl Seeds {
         let places = words::indexed_positions(contexts, regions, rules.word_size, span);
         let query = contexts.packed();
         let descending = kind == TableKind::Megablast;
-        let table = |mask| Table::new(&query, &places, span, mask, descending);
+        let table = |mask| Table::new(&query, &places, span, mask, descending, kernel);
         Seeds {
             window: rules.window,
             off_diagonal_range: rules.off_diagonal_range,

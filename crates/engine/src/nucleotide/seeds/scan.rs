@@ -50,8 +50,8 @@ impl Candidates {
         let count = self.present(kernel, tables, bytes, places, cell);
         self.hits.resize(AT_ONCE * tables.len(), WordMatch::default());
         let found = match tables {
-            [table] => self.slots_of(table, bytes, count),
-            tables => self.slots(tables, bytes, count),
+            [table] => self.slots_of(table, bytes, count, cell),
+            tables => self.slots(tables, bytes, count, cell),
         };
         let mut count = 0;
         for i in 0..found {
@@ -66,9 +66,16 @@ impl Candidates {
     /// Reads the slots of the first `count` positions, whose words are all in the only table.
     /// Returns the number of slots.
     #[inline(always)]
-    fn slots_of(&mut self, table: &Table, bytes: &[u8], count: usize) -> usize {
+    fn slots_of(
+        &mut self,
+        table: &Table,
+        bytes: &[u8],
+        count: usize,
+        cell: impl Fn(&BitGatherer, u64) -> usize + Copy,
+    ) -> usize {
         for (hit, &at) in self.hits.iter_mut().zip(&self.places[..count]) {
-            *hit = WordMatch { at, table: 0, slot: table.slot(window(bytes, at as usize)) };
+            let cell = table.numbering().cell_with(window(bytes, at as usize), cell);
+            *hit = WordMatch { at, table: 0, slot: table.slot(cell) };
         }
         count
     }
@@ -76,13 +83,20 @@ impl Candidates {
     /// Reads the slots of the first `count` positions, whose words are in at least one of the
     /// tables. Returns the number of slots.
     #[inline(always)]
-    fn slots(&mut self, tables: &[Table], bytes: &[u8], count: usize) -> usize {
+    fn slots(
+        &mut self,
+        tables: &[Table],
+        bytes: &[u8],
+        count: usize,
+        cell: impl Fn(&BitGatherer, u64) -> usize + Copy,
+    ) -> usize {
         let mut found = 0;
         for &at in &self.places[..count] {
             let bases = window(bytes, at as usize);
             for (number, table) in (0..).zip(tables) {
-                if table.has(bases) {
-                    self.hits[found] = WordMatch { at, table: number, slot: table.slot(bases) };
+                let cell = table.numbering().cell_with(bases, cell);
+                if table.has(cell) {
+                    self.hits[found] = WordMatch { at, table: number, slot: table.slot(cell) };
                     found += 1;
                 }
             }
@@ -101,7 +115,9 @@ impl Candidates {
         cell: impl Fn(&BitGatherer, u64) -> usize + Copy,
     ) -> usize {
         let [table] = tables else {
-            return self.gather(bytes, places, |bases| tables.iter().any(|table| table.has(bases)));
+            let has = |bases, table: &Table| table.has(table.numbering().cell_with(bases, cell));
+            return self
+                .gather(bytes, places, |bases| tables.iter().any(|table| has(bases, table)));
         };
         let present = table.present();
         match table.numbering() {

@@ -2,15 +2,12 @@
 
 use fleetblast_seq::nucleotide::Packed;
 
-#[cfg(target_arch = "x86_64")]
-use super::bmi2;
+use super::Seeds;
+use super::bit_instructions::{self, BitComputation};
 use super::contexts::Contexts;
 use super::scan::{Candidates, ScanPositions};
 use super::screen_goal::{SIDE_BY_SIDE, ScreenGoal};
 use super::table::{BitGatherer, Table};
-use super::{Seeds, table};
-#[cfg(target_arch = "x86_64")]
-use crate::kernel::Kernel;
 
 /// Number of words whose query positions are looked up together.
 const WORDS_AT_ONCE: usize = 32;
@@ -59,16 +56,34 @@ impl SubjectScan<'_> {
         candidates: &mut Candidates,
         receiver: &mut impl SeedReceiver,
     ) -> ScanPositions {
-        match self.seeds.kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(proof) => bmi2::scan(proof, self, places, candidates, receiver),
-            _ => self.scan_with(places, candidates, receiver, table::BitGatherer::cell),
-        }
+        bit_instructions::perform(
+            self.seeds.kernel,
+            RangeScan { scan: self, places, candidates, receiver },
+        )
     }
+}
 
+/// The scan of a range of positions.
+struct RangeScan<'a, R> {
+    scan: SubjectScan<'a>,
+    places: ScanPositions,
+    candidates: &'a mut Candidates,
+    receiver: &'a mut R,
+}
+
+impl<R: SeedReceiver> BitComputation for RangeScan<'_, R> {
+    type Output = ScanPositions;
+
+    #[inline(always)]
+    fn run(self, gather: impl Fn(&BitGatherer, u64) -> usize + Copy) -> ScanPositions {
+        self.scan.scan_with(self.places, self.candidates, self.receiver, gather)
+    }
+}
+
+impl SubjectScan<'_> {
     /// Does the work of [`SubjectScan::scan`]. `cell` gathers the bits that a template selects.
     #[inline(always)]
-    pub fn scan_with(
+    fn scan_with(
         self,
         mut places: ScanPositions,
         candidates: &mut Candidates,

@@ -1,42 +1,23 @@
 //! Lookup table: the words of the queries and their positions.
 
-use std::ops::Range;
-
-use super::bases::{Bits, Flanks, window};
-use super::runs::{self, Word};
+use super::bases::{Bits, Flanks};
+use super::cells::{Cells, has_several};
+use super::runs::{self, QueryWords, RunOrder};
 use super::words::Words;
+use crate::kernel::Kernel;
+
+/// Greatest number of words that are sorted together while a table is made. It limits the memory
+/// for genomes.
+const SORTED_AT_ONCE: usize = 1 << 22;
 
 /// A lookup table: a cell for each possible word, with the positions of the word in the queries.
-/// The number of a cell is the word itself.
-///
-/// One bit for each cell says whether the cell is in use. So a scan reads little memory for most of
-/// a subject. The number of used cells before a cell, counted from these bits, is the index of its
-/// slot. A slot holds the query position itself if there is just one, as for most words. Flanking
-/// bases are compared with the queries, which are small at two bits a base.
+/// The number of a cell is the word itself. Flanking bases are compared with the queries, which are
+/// small at two bits a base.
 #[derive(Debug)]
 pub(super) struct Table {
     numbering: Numbering,
     cells: Cells,
 }
-
-#[derive(Debug)]
-struct Cells {
-    present: Bits,
-    /// Number of used cells before each group of 64 cells.
-    before: Vec<u32>,
-    /// For each used cell its only position, or [`SEVERAL`] plus the index of its positions in
-    /// `several`.
-    slots: Vec<u32>,
-    /// For each cell with several positions: their number, then the positions.
-    several: Vec<u32>,
-}
-
-/// Bit of a slot that marks a cell with several positions.
-const SEVERAL: u32 = 1 << 31;
-
-/// Greatest number of words that are sorted together while a table is made. It limits the memory
-/// for genomes.
-const SORTED_AT_ONCE: usize = 1 << 22;
 
 /// A rule that gives each word the number of its cell.
 #[derive(Debug)]
@@ -95,9 +76,16 @@ fn close_up(bits: u32, mask: u32) -> u32 {
 impl Numbering {
     #[inline]
     fn cell(&self, bases: u64) -> usize {
+        self.cell_with(bases, BitGatherer::cell)
+    }
+
+    /// Returns the number of the cell of the word at the start of these bases. `gather` gathers the
+    /// bits that a template selects.
+    #[inline(always)]
+    pub fn cell_with(&self, bases: u64, gather: impl Fn(&BitGatherer, u64) -> usize) -> usize {
         match self {
             Numbering::Contiguous { shift } => (bases >> shift) as usize,
-            Numbering::Template(gathered) => gathered.cell(bases),
+            Numbering::Template(gatherer) => gather(gatherer, bases),
         }
     }
 }
@@ -117,15 +105,13 @@ impl Table {
     /// Creates a table of the query words of `span` bases at the positions `places`, which are
     /// below 2^31. `mask` is that of a template. `descending` sets the order of the positions of a
     /// word.
-    ///
-    /// Words are first sorted by runs of cells, so that all writes to a run stay in the nearest
-    /// caches.
     pub fn new(
         query: &[u8],
         places: &Bits,
         span: u32,
         mask: Option<u64>,
         descending: bool,
+        kernel: Kernel,
     ) -> Table {
         let (numbering, bits) = match mask {
             None => (Numbering::Contiguous { shift: 64 - 2 * span }, 2 * span),
@@ -133,24 +119,15 @@ impl Table {
                 (Numbering::Template(Box::new(BitGatherer::new(mask))), mask.count_ones())
             }
         };
-        let words = || {
-            let cell = |place: u32| numbering.cell(window(query, place as usize)) as u32;
-            places.places().map(move |place| Word { cell: cell(place), place })
-        };
-        let mut cells = Cells::new(bits);
-        runs::of_words(bits, SORTED_AT_ONCE, words, |run, words| {
-            if descending {
-                words.reverse();
-            }
-            cells.add(run, words);
-        });
-        cells.before.push(cells.slots.len() as u32);
+        let words = QueryWords { query, places, numbering: &numbering };
+        let order = RunOrder { bits, most: SORTED_AT_ONCE, descending };
+        let cells = runs::cells(words, order, kernel);
         Table { numbering, cells }
     }
 
     /// Returns a bit for each cell, set if the cell is in use.
     pub fn present(&self) -> &Bits {
-        &self.cells.present
+        self.cells.present()
     }
 
     /// Returns the rule by which words are numbered.
@@ -158,10 +135,10 @@ impl Table {
         &self.numbering
     }
 
-    /// Returns whether the word at the start of these bases occurs in the queries.
+    /// Returns whether the word of a cell occurs in the queries.
     #[inline(always)]
-    pub fn has(&self, bases: u64) -> bool {
-        self.cells.present.has(self.numbering.cell(bases))
+    pub fn has(&self, cell: usize) -> bool {
+        self.cells.present().has(cell)
     }
 
     /// Returns whether two windows of bases start with the same word.
@@ -169,27 +146,22 @@ impl Table {
         self.numbering.cell(one) == self.numbering.cell(other)
     }
 
-    /// Returns the slot of the word at the start of these bases. The word must occur in the
-    /// queries.
+    /// Returns the slot of a cell. Its word must occur in the queries.
     #[inline(always)]
-    pub fn slot(&self, bases: u64) -> u32 {
-        self.cells.slots[self.cells.rank(self.numbering.cell(bases))]
+    pub fn slot(&self, cell: usize) -> u32 {
+        self.cells.slot(cell)
     }
 
     /// Returns whether a match may be part of a seed.
     #[inline(always)]
     pub fn may_be_in_seed(&self, hit: WordMatch, subject: &[u8], words: &Words) -> bool {
-        hit.slot & SEVERAL != 0 || self.may_match(hit.slot, subject, hit.at, words)
+        has_several(hit.slot) || self.may_match(hit.slot, subject, hit.at, words)
     }
 
     /// Returns the query positions of a match.
     #[inline]
     pub fn places<'a>(&'a self, hit: &'a WordMatch) -> &'a [u32] {
-        if hit.slot & SEVERAL == 0 {
-            return std::slice::from_ref(&hit.slot);
-        }
-        let (start, several) = ((hit.slot & !SEVERAL) as usize, &self.cells.several);
-        &several[start + 1..][..several[start] as usize]
+        self.cells.places(&hit.slot)
     }
 
     /// Returns whether the flanks of equal words, at query position `place` and subject position
@@ -206,69 +178,6 @@ impl Table {
     /// Returns the number of overflow cells in BLAST+'s small table. Each word with several
     /// positions needs a cell for each of them, and one for their end.
     pub fn overflow(&self) -> usize {
-        self.cells.several.len()
-    }
-}
-
-impl Cells {
-    /// Creates cells whose numbers have this many bits. Words are added by ascending runs of cells.
-    fn new(bits: u32) -> Cells {
-        let present = Bits::new(1 << bits);
-        let before = Vec::with_capacity(present.words().len());
-        Cells { present, before, slots: Vec::new(), several: Vec::new() }
-    }
-
-    /// Adds the words of a run of cells.
-    fn add(&mut self, run: Range<usize>, words: &[Word]) {
-        words.iter().for_each(|word| self.present.set(word.cell as usize));
-        let first = self.slots.len();
-        let mut used = first;
-        for bits in &self.present.words()[run.start / 64..run.end / 64] {
-            self.before.push(used as u32);
-            used += bits.count_ones() as usize;
-        }
-        self.slots.resize(used, 0);
-        self.make_room(first, words);
-        for word in words {
-            self.place(word);
-        }
-    }
-
-    /// Makes room for cells with several positions, from slot number `first` on. Meanwhile a slot
-    /// counts the positions of its cell.
-    fn make_room(&mut self, first: usize, words: &[Word]) {
-        for word in words {
-            let rank = self.rank(word.cell as usize);
-            self.slots[rank] += 1;
-        }
-        for slot in &mut self.slots[first..] {
-            let count = std::mem::take(slot) as usize;
-            if count > 1 {
-                let start = self.several.len();
-                *slot = SEVERAL | start as u32;
-                self.several.resize(start + 1 + count, 0);
-            }
-        }
-    }
-
-    /// Stores a word in its prepared cell. A cell with several positions counts the stored ones.
-    fn place(&mut self, word: &Word) {
-        let rank = self.rank(word.cell as usize);
-        let slot = &mut self.slots[rank];
-        if *slot & SEVERAL == 0 {
-            *slot = word.place;
-            return;
-        }
-        let start = (*slot & !SEVERAL) as usize;
-        let count = self.several[start] + 1;
-        self.several[start] = count;
-        self.several[start + count as usize] = word.place;
-    }
-
-    /// Returns the number of used cells before a cell.
-    #[inline(always)]
-    fn rank(&self, cell: usize) -> usize {
-        let below = self.present.words()[cell / 64] & ((1 << (cell % 64)) - 1);
-        (self.before[cell / 64] + below.count_ones()) as usize
+        self.cells.overflow()
     }
 }
