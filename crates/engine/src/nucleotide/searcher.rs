@@ -148,16 +148,11 @@ impl Chunk {
             let moved = |region: &Range<u32>| region.start + start..region.end + start;
             regions.extend(strand.indexed_regions().iter().map(moved));
         }
-        Chunk {
-            seeds: Seeds::new(
-                &contexts,
-                &regions,
-                &seed_rules(params),
-                batch_context.indexing,
-                kernel,
-            ),
-            stage: Stage::new(strands, batch_context, params, kernel),
-            contexts,
-        }
+        let (rules, indexing) = (seed_rules(params), batch_context.indexing);
+        let (seeds, stage) = rayon::join(
+            || Seeds::new(&contexts, &regions, &rules, indexing, kernel),
+            || Stage::new(strands, batch_context, params, kernel),
+        );
+        Chunk { seeds, stage, contexts }
     }
 }

@@ -43,12 +43,8 @@ pub(super) fn has_several(slot: u32) -> bool {
 }
 
 impl Cells {
-    /// Joins parts to cells. Each part begins where the one before it ends.
-    pub fn join(parts: impl Iterator<Item = CellsPart>) -> Cells {
-        let mut all = CellsPart::default();
-        for part in parts {
-            all.append(part);
-        }
+    /// Makes the cells of a table from its only part.
+    pub fn from_whole(all: CellsPart) -> Cells {
         let CellsPart { mut present, mut before, slots, several, .. } = all;
         before.push(slots.len() as u32);
         present.push(0);
@@ -89,6 +85,16 @@ impl CellsPart {
     pub fn new(cells: Range<usize>) -> CellsPart {
         let present = vec![0; cells.len() / 64];
         CellsPart { first: cells.start, present, ..CellsPart::default() }
+    }
+
+    /// Creates no cells, with room for cells that have at most this number of words.
+    pub fn with_capacity(cells: usize, words: usize) -> CellsPart {
+        CellsPart {
+            present: Vec::with_capacity(cells / 64 + 1),
+            before: Vec::with_capacity(cells / 64 + 1),
+            slots: Vec::with_capacity(words.min(cells)),
+            ..CellsPart::default()
+        }
     }
 
     /// Adds the words of the next run of cells, in the order of their positions in a cell.
@@ -155,11 +161,7 @@ impl CellsPart {
     }
 
     /// Appends the cells that follow.
-    fn append(&mut self, next: CellsPart) {
-        if self.present.is_empty() {
-            *self = next;
-            return;
-        }
+    pub fn append(&mut self, next: CellsPart) {
         let (slots, several) = (self.slots.len() as u32, self.several.len() as u32);
         self.present.extend(next.present);
         self.before.extend(next.before.iter().map(|before| before + slots));

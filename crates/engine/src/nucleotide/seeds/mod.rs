@@ -162,12 +162,16 @@ impl Seeds {
         let query = contexts.packed();
         let descending = kind == TableKind::Megablast;
         let table = |mask| Table::new(&query, &places, span, mask, descending, kernel);
+        let (tables, extender) = rayon::join(
+            || rules.masks().into_iter().map(table).collect(),
+            || Extender::new(contexts, rules, in_groups),
+        );
         Seeds {
             window: rules.window,
             off_diagonal_range: rules.off_diagonal_range,
             long: hashes_diagonals,
-            tables: rules.masks().into_iter().map(table).collect(),
-            extender: Extender::new(contexts, rules, in_groups),
+            tables,
+            extender,
             words: Words::new(places, query, kind, span, rules),
             kernel,
         }

@@ -196,7 +196,9 @@ pub(super) fn cells(words: QueryWords<'_>, order: RunOrder, kernel: Kernel) -> C
     let counts: Vec<Vec<usize>> = shares.par_iter().map(count).collect();
     let run_counts = (0..order.runs()).map(|run| counts.iter().map(|of| of[run]).sum());
     let run_counts: Vec<usize> = run_counts.collect();
-    let (mut parts, mut first) = (Vec::new(), 0);
+    // Memory that is reserved too much is never touched.
+    let mut all = CellsPart::with_capacity(1 << order.bits, run_counts.iter().sum());
+    let mut first = 0;
     while first < run_counts.len() {
         let end = first + together(&run_counts[first..], order.most);
         let sort = |(share, counts): (&Range<usize>, &Vec<usize>)| {
@@ -209,10 +211,11 @@ pub(super) fn cells(words: QueryWords<'_>, order: RunOrder, kernel: Kernel) -> C
             perform(kernel, Fill { sorted: &sorted, first, runs, order })
         };
         let runs: Vec<_> = equal_parts(end - first, threads).collect();
-        parts.par_extend(runs.into_par_iter().map(fill));
+        let parts: Vec<CellsPart> = runs.into_par_iter().map(fill).collect();
+        parts.into_iter().for_each(|part| all.append(part));
         first = end;
     }
-    Cells::join(parts.into_iter())
+    Cells::from_whole(all)
 }
 
 /// Divides numbers below `count` into at most `parts` ranges of about equal length.

@@ -65,7 +65,8 @@ impl Ahead {
         let align = |(prelim, is_chosen): (&PrelimHsp, &bool)| {
             is_chosen.then(|| self.alignment(traceback, contexts, subject, prelim)).flatten()
         };
-        let early = hsps.par_iter().zip(&chosen).map(align).collect();
+        // One at a time: the best come first and take longest.
+        let early = hsps.par_iter().zip(&chosen).with_max_len(1).map(align).collect();
         let used = self.scratches.lock().expect("no thread panicked");
         scratch.greedy.met_subject_end |= used.iter().any(|used| used.greedy.met_subject_end);
         early
