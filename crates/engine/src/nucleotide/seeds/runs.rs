@@ -212,6 +212,7 @@ pub(super) fn cells(words: QueryWords<'_>, order: RunOrder, kernel: Kernel) -> C
         };
         let runs: Vec<_> = equal_parts(end - first, threads).collect();
         let parts: Vec<CellsPart> = runs.into_par_iter().map(fill).collect();
+        drop(sorted);
         parts.into_iter().for_each(|part| all.append(part));
         first = end;
     }

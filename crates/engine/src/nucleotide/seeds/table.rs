@@ -8,7 +8,7 @@ use crate::kernel::Kernel;
 
 /// Greatest number of words that are sorted together while a table is made. It limits the memory
 /// for genomes.
-const SORTED_AT_ONCE: usize = 1 << 22;
+const SORTED_AT_ONCE: usize = 1 << 21;
 
 /// A lookup table: a cell for each possible word, with the positions of the word in the queries.
 /// The number of a cell is the word itself. Flanking bases are compared with the queries, which are
