@@ -89,8 +89,8 @@ impl Threads {
         }
     }
 
-    /// Returns the threads of each of `ranks` ranks in this process. The number of `-num_threads` is
-    /// the number for a rank. Any other number is that for the process, so the ranks share it.
+    /// Returns the threads of each of `ranks` ranks in this process. `-num_threads` is the number
+    /// for a rank. Any other number is that for the process, so the ranks share it.
     #[must_use]
     pub fn for_ranks_inside(self, ranks: usize) -> Self {
         match self.source {

@@ -12,7 +12,7 @@ use crate::threads::{choose_thread_count, default_thread_count};
 /// Returns the number of threads and the split between them, with BLAST+'s warnings
 /// (`CMTArgs::x_ExtractAlgorithmOptions`, blast_args.cpp).
 ///
-/// BLAST+ has one thread by default, and always with `-subject`, of which it warns. FleetBLAST uses
+/// BLAST+ has one thread by default, and always with `-subject`, with a warning. FleetBLAST uses
 /// all CPUs unless the options or the environment set a number, also with `-subject`; `has_db` says
 /// that a database is searched.
 ///

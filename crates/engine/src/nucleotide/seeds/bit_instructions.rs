@@ -4,7 +4,7 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::_pext_u64;
 
-use super::table::BitGatherer;
+use super::numbering::BitGatherer;
 use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};

@@ -3,10 +3,18 @@
 use std::ops::Range;
 
 use super::bases::Bits;
-use super::runs::Word;
 
 /// Bit of a slot that marks a cell with several positions.
 const SEVERAL: u32 = 1 << 31;
+
+/// A word of the queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Word {
+    /// Number of the word's cell in the lookup table.
+    pub cell: u32,
+    /// Position of the word in the queries.
+    pub place: u32,
+}
 
 /// The cells of a lookup table.
 ///

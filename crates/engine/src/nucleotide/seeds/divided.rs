@@ -59,7 +59,7 @@ struct PieceSeeds {
     most: usize,
 }
 
-/// State of the diagonals of a class, and what was found on them.
+/// State of the diagonals of a class, and the segments that were found on them.
 #[derive(Default)]
 struct DiagonalClass {
     diagonals: HashedDiagonals,

@@ -22,6 +22,7 @@ mod divided;
 mod extension;
 mod finder;
 mod indexing;
+mod numbering;
 #[cfg(target_arch = "x86_64")]
 mod prescreen;
 #[cfg(target_arch = "x86_64")]
@@ -226,11 +227,11 @@ impl Seeds {
         length: u32,
         regions: Option<&[Range<u32>]>,
     ) -> impl Iterator<Item = (ScanPositions, u32)> {
-        let whole = [0..length];
+        let whole = || std::iter::once(0..length).collect();
         // A seed begins up to `extra` bases before its indexed word, but not within a mask.
         let lead = if regions.is_some() { self.words.extra } else { 0 };
         let (span, stride) = (self.words.span, self.words.extra + 1);
-        let regions = regions.map_or_else(|| whole.to_vec(), <[_]>::to_vec);
+        let regions = regions.map_or_else(whole, <[_]>::to_vec);
         regions.into_iter().map(move |region| {
             let end = region.end.min(length);
             let start = region.start.saturating_add(lead);

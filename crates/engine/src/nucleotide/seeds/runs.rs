@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use super::bases::{Bits, window};
 use super::bit_instructions::{BitComputation, perform};
-use super::cells::{Cells, CellsPart};
-use super::table::{BitGatherer, Numbering};
+use super::cells::{Cells, CellsPart, Word};
+use super::numbering::{BitGatherer, Numbering};
 use crate::kernel::Kernel;
 
 /// Binary logarithm of the greatest number of runs. The part of the table that one run writes fits
@@ -22,15 +22,6 @@ const LEAST_BITS: u32 = 6;
 const LEAST_SHARE: usize = 1 << 18;
 /// Number of positions in a word of bits.
 const IN_WORD: usize = 64;
-
-/// A word of the queries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Word {
-    /// Number of the word's cell in the lookup table.
-    pub cell: u32,
-    /// Position of the word in the queries.
-    pub place: u32,
-}
 
 /// The words of the queries that are put into a table.
 #[derive(Clone, Copy)]

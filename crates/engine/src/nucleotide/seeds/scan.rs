@@ -1,9 +1,10 @@
 //! Scans positions of a subject for words that occur in the queries.
 
 use super::bases::{Bits, window};
+use super::numbering::{BitGatherer, Numbering};
 #[cfg(target_arch = "x86_64")]
 use super::presence;
-use super::table::{BitGatherer, Numbering, Table, WordMatch};
+use super::table::{Table, WordMatch};
 use super::words::Words;
 use crate::kernel::Kernel;
 

@@ -5,9 +5,10 @@ use fleetblast_seq::nucleotide::Packed;
 use super::Seeds;
 use super::bit_instructions::{self, BitComputation};
 use super::contexts::Contexts;
+use super::numbering::BitGatherer;
 use super::scan::{Candidates, ScanPositions};
 use super::screen_goal::{SIDE_BY_SIDE, ScreenGoal};
-use super::table::{BitGatherer, Table};
+use super::table::Table;
 
 /// Number of words whose query positions are looked up together.
 const WORDS_AT_ONCE: usize = 32;

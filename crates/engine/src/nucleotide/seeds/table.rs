@@ -2,6 +2,7 @@
 
 use super::bases::{Bits, Flanks};
 use super::cells::{Cells, has_several};
+use super::numbering::Numbering;
 use super::runs::{self, QueryWords, RunOrder};
 use super::words::Words;
 use crate::kernel::Kernel;
@@ -17,77 +18,6 @@ const SORTED_AT_ONCE: usize = 1 << 21;
 pub(super) struct Table {
     numbering: Numbering,
     cells: Cells,
-}
-
-/// A rule that gives each word the number of its cell.
-#[derive(Debug)]
-pub(super) enum Numbering {
-    /// Consecutive bases; the lowest `shift` bits do not belong to the word.
-    Contiguous { shift: u32 },
-    /// The bases that a template selects.
-    Template(Box<BitGatherer>),
-}
-
-/// Tables for gathering the bits that a mask selects next to each other.
-#[derive(Debug)]
-pub(super) struct BitGatherer {
-    mask: u64,
-    /// Gathered bits of each group of nine bits of the bases, by the value of the group.
-    parts: [[u32; 512]; 5],
-}
-
-impl BitGatherer {
-    fn new(mask: u64) -> BitGatherer {
-        let mut chunks = [[0; 512]; 5];
-        let mut above = mask.count_ones();
-        for (i, chunk) in chunks.iter_mut().enumerate() {
-            let part = (mask >> BitGatherer::shift(i)) as u32 & 511;
-            above -= part.count_ones();
-            for (bits, gathered) in (0..).zip(chunk) {
-                *gathered = close_up(bits, part) << above;
-            }
-        }
-        BitGatherer { mask, parts: chunks }
-    }
-
-    /// Returns the mask, with bits set for the selected bases.
-    pub fn mask(&self) -> u64 {
-        self.mask
-    }
-
-    /// Returns the offset of a group of nine bits in the bases.
-    fn shift(chunk: usize) -> u32 {
-        55 - 9 * chunk as u32
-    }
-
-    #[inline]
-    pub fn cell(&self, bases: u64) -> usize {
-        let part = |i: usize| self.parts[i][(bases >> BitGatherer::shift(i)) as usize & 511];
-        (part(0) | part(1) | part(2) | part(3) | part(4)) as usize
-    }
-}
-
-/// Gathers the bits that a mask selects among nine bits.
-fn close_up(bits: u32, mask: u32) -> u32 {
-    let places = (0..9).filter(|place| mask >> place & 1 != 0);
-    (0..).zip(places).map(|(to, from)| (bits >> from & 1) << to).sum()
-}
-
-impl Numbering {
-    #[inline]
-    fn cell(&self, bases: u64) -> usize {
-        self.cell_with(bases, BitGatherer::cell)
-    }
-
-    /// Returns the number of the cell of the word at the start of these bases. `gather` gathers the
-    /// bits that a template selects.
-    #[inline(always)]
-    pub fn cell_with(&self, bases: u64, gather: impl Fn(&BitGatherer, u64) -> usize) -> usize {
-        match self {
-            Numbering::Contiguous { shift } => (bases >> shift) as usize,
-            Numbering::Template(gatherer) => gather(gatherer, bases),
-        }
-    }
 }
 
 /// A match: a word at a position of a subject that occurs in the queries.
@@ -113,12 +43,7 @@ impl Table {
         descending: bool,
         kernel: Kernel,
     ) -> Table {
-        let (numbering, bits) = match mask {
-            None => (Numbering::Contiguous { shift: 64 - 2 * span }, 2 * span),
-            Some(mask) => {
-                (Numbering::Template(Box::new(BitGatherer::new(mask))), mask.count_ones())
-            }
-        };
+        let (numbering, bits) = Numbering::new(span, mask);
         let words = QueryWords { query, places, numbering: &numbering };
         let order = RunOrder { bits, most: SORTED_AT_ONCE, descending };
         let cells = runs::cells(words, order, kernel);
