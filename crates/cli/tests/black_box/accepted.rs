@@ -254,8 +254,9 @@ fn ranges_and_threads() {
     let Subjects::Fasta { range, .. } = made.subjects else { panic!("not a file") };
     assert_eq!(range, Some(0..3));
     assert_eq!((made.threads.count, made.split), (4, ThreadDivision::Database));
+    // Unlike in BLAST+, the threads count with `-subject`.
     let made = plan(&fixture, "-num_threads|3|-mt_mode|1");
-    assert_eq!((made.threads.count, made.split), (1, ThreadDivision::Database));
+    assert_eq!((made.threads.count, made.split), (3, ThreadDivision::Database));
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Fixture, complaint};
+use fleetblast_cli::cpus::Cpus;
+
+use crate::common::{Fixture, complaint, not_tested};
 
 /// A sequence of nucleotides.
 const NUCLEOTIDES: &str = ">n\nACGTTGCAAGGCTTAACCGGTTACGATCGGATTACAGGCA\n";
@@ -68,6 +70,20 @@ fn a_column_that_does_not_exist_is_named_beside_the_bytes_of_blast() {
     assert_eq!(said, "");
     let (said, code) = shown(&fixture, "fleetblast expand m -db db -outfmt '6 sseqidd' >r");
     assert_eq!((said.as_str(), code), (hint, Some(0)));
+}
+
+#[test]
+fn threads_that_count_with_subject_are_pointed_at() {
+    let fixture = fixture();
+    if Cpus::detect().allowed < 2 {
+        return not_tested("the hint about threads with -subject, on one CPU");
+    }
+    let line = "blastp -query q.fa -subject s.fa -num_threads 2 >r";
+    let (said, code) = shown(&fixture, line);
+    let hint = "Hint: this program uses 2 threads with -subject, too.";
+    assert_eq!((said.matches(hint).count(), code), (1, Some(0)), "{said}");
+    let (said, _) = shown(&fixture, "blastp -query q.fa -subject s.fa >r");
+    assert_eq!(said, "");
 }
 
 #[test]
