@@ -73,7 +73,7 @@ pub enum DbError {
     /// An alias contains itself.
     #[error("Illegal configuration: DB alias files are mutually recursive.")]
     AliasCycle {
-        /// The alias file that its own members name.
+        /// The alias file that includes itself, directly or through other aliases.
         path: PathBuf,
     },
     /// Aliases are nested too deeply, or there are too many of them.

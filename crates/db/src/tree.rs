@@ -23,7 +23,8 @@ pub(crate) struct AliasNode {
     pub(crate) nodes: Vec<AliasNode>,
     /// Members that are volumes, in DBLIST order, without duplicates.
     pub(crate) volumes: Vec<BasePath>,
-    /// Whether sequences are counted if this alias has an OIDLIST.
+    /// Whether an OIDLIST makes this database count its sequences, as later releases of BLAST+ do,
+    /// instead of stating the totals of the whole database.
     pub(crate) counts_oid_lists: bool,
 }
 

@@ -44,7 +44,8 @@ pub struct LoadOptions {
     pub tools: Tools,
 }
 
-/// Measures everything and prints it. Returns true if the limits are met.
+/// Measures loading, and searches with a cold and a warm cache, and prints the times. Returns true
+/// if loading and cold searches keep within their limits.
 ///
 /// # Errors
 /// If inputs cannot be made or a program fails.

@@ -54,7 +54,7 @@ const DATABASES: [(&str, &str, &str); 13] = [
 /// Files of these databases that are removed.
 const LOST: [&str; 2] = ["lost.pdb", "lost.ndb"];
 
-/// Files that do not depend on the sequences.
+/// Inputs of the programs that do not depend on the sequences: name and contents of each file.
 const FILES: [(&str, &str); 39] = [
     ("empty", ""),
     ("comment", "# nothing\n"),

@@ -55,7 +55,7 @@ pub struct Grouping {
     /// Properties of the batches of nucleotide queries, indexed by [`QueryChunk::batch_or_chunk`].
     batch_contexts: Vec<BatchContext>,
     /// Parameters of the nucleotide traceback that depend on the batch, by query.
-    finals: Vec<TracebackContext>,
+    traceback_params: Vec<TracebackContext>,
     /// Least score of an HSP in the batch of each query. Empty unless HSPs of proteins are linked.
     least_cutoffs: Vec<i32>,
 }
@@ -69,7 +69,7 @@ pub struct Batch {
     /// by [`QueryChunk::batch_or_chunk`].
     batch_contexts: Vec<BatchContext>,
     /// Parameters of the traceback; only for nucleotides.
-    finals: Option<TracebackContext>,
+    traceback_params: Option<TracebackContext>,
     /// Least score of an HSP; only for proteins with linked HSPs.
     least_cutoff: Option<i32>,
 }
@@ -84,7 +84,7 @@ impl Batch {
         };
         let mut chunks = split(&lengths, chunk, spaces);
         let mut least_cutoff = None;
-        let (batch_contexts, finals) = match params {
+        let (batch_contexts, traceback_params) = match params {
             Params::Protein(params) => {
                 if params.linked_gaps().is_some() {
                     for together in chunks.chunk_by_mut(|a, b| a.batch_or_chunk == b.batch_or_chunk)
@@ -117,7 +117,7 @@ impl Batch {
                 )
             }
         };
-        Batch { queries: queries.len(), chunks, batch_contexts, finals, least_cutoff }
+        Batch { queries: queries.len(), chunks, batch_contexts, traceback_params, least_cutoff }
     }
 
     /// Returns the grouping of the queries `range` of the batch. `queries` holds all queries of the
@@ -161,8 +161,8 @@ impl Batch {
                 grouping.batch_contexts.push(batch_context);
             }
         }
-        let of_each = |finals| vec![finals; range.len()];
-        grouping.finals = self.finals.map(of_each).unwrap_or_default();
+        let of_each = |params| vec![params; range.len()];
+        grouping.traceback_params = self.traceback_params.map(of_each).unwrap_or_default();
         let of_each = |least| vec![least; range.len()];
         grouping.least_cutoffs = self.least_cutoff.map(of_each).unwrap_or_default();
         grouping
@@ -206,7 +206,7 @@ impl Grouping {
         self.queries += other.queries;
         self.chunks.extend(other.chunks.into_iter().map(moved));
         self.batch_contexts.extend(other.batch_contexts);
-        self.finals.extend(other.finals);
+        self.traceback_params.extend(other.traceback_params);
         self.least_cutoffs.extend(other.least_cutoffs);
     }
 
@@ -296,8 +296,8 @@ impl Grouping {
     }
 
     /// Returns the traceback parameters of a nucleotide query that depend on its batch.
-    pub(crate) fn finals(&self, query: usize) -> TracebackContext {
-        self.finals[query]
+    pub(crate) fn traceback_params(&self, query: usize) -> TracebackContext {
+        self.traceback_params[query]
     }
 }
 

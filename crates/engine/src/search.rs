@@ -294,8 +294,8 @@ impl Search {
                 QueryAligner::Pattern(traceback.aligner(query), self.kernel)
             }
             Traceback::Nucleotide(traceback) => {
-                let finals = grouping.finals(number);
-                QueryAligner::Nucleotide(traceback.aligner(query, finals), self.kernel)
+                let traceback_params = grouping.traceback_params(number);
+                QueryAligner::Nucleotide(traceback.aligner(query, traceback_params), self.kernel)
             }
         })
     }

@@ -194,7 +194,7 @@ impl<'a> Figures<'a> {
                         rank.messages = last;
                     }
                 }
-                fleetblast_job::trace::WAITING_OUTPUT => self.output.waiting = most,
+                fleetblast_job::trace::WAITING_OUTPUT_BYTES => self.output.waiting = most,
                 _ => {}
             }
         }

@@ -1,6 +1,6 @@
 //! The page of `fleetblast report`: one self-contained HTML file.
 
-use fleetblast_job::trace::{Kind, RESULT_MEMORY, WAITING_OUTPUT, WAITING_TASKS};
+use fleetblast_job::trace::{Kind, RESULT_MEMORY, WAITING_OUTPUT_BYTES, WAITING_TASKS};
 
 use super::charts;
 use super::figures::{Figures, ThreadUse};
@@ -218,7 +218,7 @@ fn output(figures: &Figures) -> String {
     for (name, title, unit) in [
         (WAITING_TASKS, "Tasks that wait for a rank", number),
         (RESULT_MEMORY, "Memory of formatted results", size),
-        (WAITING_OUTPUT, "Finished output that waits for an earlier block", size),
+        (WAITING_OUTPUT_BYTES, "Finished output that waits for an earlier block", size),
     ] {
         if let Some(drawing) = charts::counter(figures, name, unit) {
             drawings.push_str(&format!("<div><h3>{title}</h3>{drawing}</div>"));

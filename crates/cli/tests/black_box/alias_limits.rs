@@ -145,7 +145,8 @@ fn a_range_beside_its_volume_limits_searches_without_a_list() {
     }
 }
 
-/// BLAST+ takes each sequence for a separate database if it counts no residues.
+/// If a database states no residues, BLAST+ searches each sequence as a database of its own.
+/// FleetBLAST does not support this.
 #[test]
 fn databases_without_counted_residues_are_refused() {
     let fixture = directory();

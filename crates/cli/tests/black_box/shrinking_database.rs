@@ -41,8 +41,8 @@ enum Change {
     Cut(u64),
     /// The file is cut, and then filled up with zeros.
     CutAndFilled(u64),
-    /// The other database's file is copied over it.
-    Copied,
+    /// The file is overwritten with the same file of another database.
+    Overwritten,
 }
 
 impl Databases {
@@ -95,7 +95,7 @@ impl Databases {
                 open().set_len(*length).expect("a shorter file");
                 open().set_len(whole).expect("a longer file");
             }
-            Change::Copied => {
+            Change::Overwritten => {
                 let copy =
                     Command::new("cp").arg(self.path("other").join(file)).arg(&place).status();
                 assert!(copy.expect("cp").success());
@@ -127,7 +127,7 @@ fn attack(turn: u64, make: impl Fn(&Databases) -> Command) {
         let change = match random.u64(..3) {
             0 => Change::Cut(shorter),
             1 => Change::CutAndFilled(shorter),
-            _ => Change::Copied,
+            _ => Change::Overwritten,
         };
         let moment = lasted.mul_f64(1.1 * random.f64());
         let older = (is_file && random.u64(..3) == 0).then_some(OLDER);

@@ -18,8 +18,8 @@ const GENOMES: [usize; 3] = [1, 2, 4];
 const TASKS: [&str; 3] = ["megablast", "dc-megablast", "blastn"];
 /// In each copy of a genome, one in this many bases is replaced.
 const CHANGED: usize = 50;
-/// Number of measurements of each search, in turn with the others of its row. The fastest counts,
-/// because other programs on the machine only make a search slower.
+/// Number of measurements of each search, in turn with those of the other sizes. The fastest one
+/// counts, because other programs on the machine only make a search slower.
 const ROUNDS: usize = 3;
 /// Maximal growth of the time per HSP when the number of genomes doubles.
 const BAR: f64 = 1.2;

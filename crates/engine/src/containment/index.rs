@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::order::Bounds;
 
-/// Numbers of the boxes by cell, by start and by end.
+/// Finds boxes, by their identifying numbers, from their cell, start or end.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     cells: FxHashMap<Cell, Vec<u32>>,

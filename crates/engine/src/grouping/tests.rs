@@ -174,7 +174,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
                 .count();
             assert_eq!(found, expected[run.clone()], "seed {seed}: {run:?} of {count}");
             assert_eq!(counts, extensions[run.clone()], "seed {seed}: {run:?} of {count}");
-            let drop = |number| part.finals(number) == whole.finals(run.start);
+            let drop = |number| part.traceback_params(number) == whole.traceback_params(run.start);
             assert!((0..run.len()).all(drop));
         }
     }

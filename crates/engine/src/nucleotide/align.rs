@@ -78,13 +78,13 @@ impl Traceback {
     }
 
     /// Prepares a query for alignment, with the traceback parameters of its batch.
-    pub fn aligner(&self, query: &Query, finals: TracebackContext) -> Aligner<'_> {
-        let (params, limits) = (&self.params, self.limits(query, finals.mean_length));
+    pub fn aligner(&self, query: &Query, batch_params: TracebackContext) -> Aligner<'_> {
+        let (params, limits) = (&self.params, self.limits(query, batch_params.mean_length));
         let contexts = query.contexts.iter().zip(&limits).map(|(context, limits)| {
             let cutoff = limits.as_ref().map_or(0, |limits| limits.cutoff_gapped);
             Context::new(Arc::clone(&context.letters), Arc::clone(&context.unmasked), cutoff)
         });
-        let traceback = self.traceback(finals.x_drop);
+        let traceback = self.traceback(batch_params.x_drop);
         Aligner { params, length: query.length, contexts: contexts.collect(), limits, traceback }
     }
 

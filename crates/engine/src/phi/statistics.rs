@@ -22,7 +22,7 @@ impl PatternSearch {
     /// (`s_PhiBlastCutoffScore`, blast_parameters.c).
     pub(super) fn cutoff(&self, evalue: f64, query: &Query, occurrences: &[Range<u32>]) -> i32 {
         let space = query.first().search_space as f64;
-        let count = self.effective(occurrences);
+        let count = self.effective_count(occurrences);
         let by_chance = space * self.pattern.probability();
         let expected = |score| self.statistics.evalue(score, [count, by_chance]);
         let (mut low, mut high) = (1, 100);
@@ -39,7 +39,7 @@ impl PatternSearch {
 
     /// Returns the effective number of occurrences in the query. Occurrences that begin near each
     /// other count as one (`PhiBlastGetEffectiveNumberOfPatterns`, blast_hits.c).
-    pub(super) fn effective(&self, occurrences: &[Range<u32>]) -> f64 {
+    pub(super) fn effective_count(&self, occurrences: &[Range<u32>]) -> f64 {
         let (mut count, mut last) = (0, None);
         for place in occurrences {
             let start = i64::from(place.start);

@@ -167,7 +167,7 @@ impl Traceback {
     }
 
     fn prepared_statistics(&self, occurrences: &[Range<u32>]) -> QueryStatistics<'_> {
-        QueryStatistics { traceback: self, effective: self.search.effective(occurrences) }
+        QueryStatistics { traceback: self, effective: self.search.effective_count(occurrences) }
     }
 }
 

@@ -123,7 +123,7 @@ pub struct AlignmentRules {
     pub allows_unaligned_columns: bool,
     /// Whether the query is excluded (`-ignore_msa_master`).
     pub without_query: bool,
-    /// Whether intermediate results by column are kept.
+    /// Whether the PSSM keeps the intermediate results of its columns.
     pub keeps_observed: bool,
 }
 

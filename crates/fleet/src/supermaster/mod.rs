@@ -20,7 +20,7 @@ use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
 use crate::work::{SupermasterOutcome, SupermasterWork};
 
-use self::offsets::{FinishedBlock, Offsets};
+use self::offsets::{BlockOffsets, FinishedBlock};
 use self::partial_grains::PartialGrains;
 use self::queue::{BlockQueue, QuerySegment};
 use self::verification::VerificationQueue;
@@ -56,7 +56,7 @@ pub struct Supermaster<P> {
     /// Groups that have asked for blocks, in the order of asking.
     wanting: VecDeque<GroupId>,
     /// Offsets of blocks in the output; `None` until the output is open.
-    offsets: Option<Offsets>,
+    offsets: Option<BlockOffsets>,
     placed: u32,
     partial_grains: PartialGrains<P>,
     verification: VerificationQueue<P>,
@@ -102,7 +102,7 @@ impl<P: Payload> Supermaster<P> {
 
     /// Returns the bytes of finished output that wait because an earlier block is not finished.
     pub fn waiting_bytes(&self) -> u64 {
-        self.offsets.as_ref().map_or(0, Offsets::waiting_bytes)
+        self.offsets.as_ref().map_or(0, BlockOffsets::waiting_bytes)
     }
 
     fn groups(&self) -> u32 {
@@ -170,7 +170,7 @@ impl<P: Payload> Supermaster<P> {
 
     fn done(&mut self, now: Time, outcome: SupermasterOutcome<P>, actions: &mut Actions<P>) {
         match outcome {
-            SupermasterOutcome::Opened { base } => self.offsets = Some(Offsets::new(base)),
+            SupermasterOutcome::Opened { base } => self.offsets = Some(BlockOffsets::new(base)),
             SupermasterOutcome::Read(queries) => self.read(now, queries, actions),
             SupermasterOutcome::Verified { is_confirmed, verdict } => {
                 if let Some((block, group, pass)) = self.verification.end(is_confirmed) {

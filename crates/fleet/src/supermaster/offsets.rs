@@ -17,7 +17,7 @@ pub struct FinishedBlock {
 
 /// Computes offsets from the sizes of finished blocks.
 #[derive(Debug)]
-pub struct Offsets {
+pub struct BlockOffsets {
     /// The first unfinished block, and its offset in the output.
     next: BlockId,
     offset: u64,
@@ -27,10 +27,10 @@ pub struct Offsets {
     bytes: u64,
 }
 
-impl Offsets {
+impl BlockOffsets {
     /// Creates the offsets of an output whose first block begins at offset `base`.
-    pub fn new(base: u64) -> Offsets {
-        Offsets { next: BlockId(0), offset: base, waiting: BTreeMap::new(), bytes: 0 }
+    pub fn new(base: u64) -> BlockOffsets {
+        BlockOffsets { next: BlockId(0), offset: base, waiting: BTreeMap::new(), bytes: 0 }
     }
 
     /// Returns the first unfinished block; the offsets of all blocks before it are known.
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn offsets_follow_the_order_of_blocks() {
-        let mut offsets = Offsets::new(100);
+        let mut offsets = BlockOffsets::new(100);
         let finished = |size, group: Option<u32>| {
             let held = if group.is_some() { size + 1 } else { 0 };
             FinishedBlock { size, held, group: group.map(GroupId) }

@@ -36,7 +36,7 @@ use super::wire::Bytes;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::trace::{
-    MESSAGE_BYTES, MESSAGES, RESULT_MEMORY, Recorder, WAITING_OUTPUT, WAITING_TASKS,
+    MESSAGE_BYTES, MESSAGES, RESULT_MEMORY, Recorder, WAITING_OUTPUT_BYTES, WAITING_TASKS,
 };
 
 /// The roles of a rank, with their executors.
@@ -225,7 +225,7 @@ impl<T: Transport> Driver<'_, T> {
             return;
         }
         if let Some(slot) = &self.supermaster {
-            self.recorder.set_counter(WAITING_OUTPUT, slot.role.waiting_bytes());
+            self.recorder.set_counter(WAITING_OUTPUT_BYTES, slot.role.waiting_bytes());
         }
         if let Some((_, slot)) = &self.master {
             self.recorder.set_counter(WAITING_TASKS, slot.role.waiting_tasks());

@@ -182,7 +182,7 @@ pub const WAITING_TASKS: &str = "waiting tasks";
 /// Name of a worker's counter: bytes of output that it holds.
 pub const RESULT_MEMORY: &str = "result memory";
 /// Name of the supermaster's counter: bytes of finished output that wait for an earlier block.
-pub const WAITING_OUTPUT: &str = "waiting output";
+pub const WAITING_OUTPUT_BYTES: &str = "waiting output";
 /// Name of a rank's counter: messages sent to other ranks.
 pub const MESSAGES: &str = "messages";
 /// Name of a rank's counter: approximate bytes of the messages sent.

@@ -210,7 +210,7 @@ impl<'a> Node<'a> {
     ///
     /// # Errors
     /// [`Malformed`] if the value has another form or other characters.
-    pub fn visible(&self) -> Result<Cow<'a, [u8]>> {
+    pub fn visible_text(&self) -> Result<Cow<'a, [u8]>> {
         let text = self.text()?;
         match text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
             true => Ok(text),

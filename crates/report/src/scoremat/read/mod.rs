@@ -194,7 +194,7 @@ impl QueryEntry {
         };
         let id = match id.choice(OBJECT_ID)? {
             (0, number) => ObjectId::Number(number.integer()?),
-            (_, text) => ObjectId::Text(text.visible()?.into_owned()),
+            (_, text) => ObjectId::Text(text.visible_text()?.into_owned()),
         };
         let descriptions = description.map(|node| node.list()).transpose()?;
         let (mut titles, mut count) = (Vec::new(), 0);
@@ -202,7 +202,7 @@ impl QueryEntry {
             count += 1;
             let (place, value) = node.choice(sequence::DESCRIPTION)?;
             if place == sequence::TITLE {
-                titles.push(value.visible()?.into_owned());
+                titles.push(value.visible_text()?.into_owned());
             }
         }
         let is_plain = annotation.is_none()
@@ -247,7 +247,7 @@ fn read_letters(instance: Node<'_>) -> Result<(Vec<u8>, bool, bool)> {
         "ncbistdaa" => (data.bytes()?.into_owned(), false),
         "iupacaa" => {
             let code = |&letter: &u8| alphabet::encode(letter).unwrap_or(u8::MAX);
-            (data.visible()?.iter().map(code).collect(), true)
+            (data.visible_text()?.iter().map(code).collect(), true)
         }
         _ => {
             return Err(CheckpointError::Unsupported(
@@ -290,7 +290,7 @@ impl ScoringParameters {
             number.or_else(|_| node.fail("a number that is too large"))
         };
         let gaps = open.map(number).transpose()?.zip(extend.map(number).transpose()?);
-        let matrix = matrix.visible()?.into_owned();
+        let matrix = matrix.visible_text()?.into_owned();
         let rest = [constraints, threshold, sites];
         Ok(ScoringParameters {
             is_plain: rest.iter().all(Option::is_none)

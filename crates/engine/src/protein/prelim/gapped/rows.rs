@@ -151,8 +151,8 @@ impl LastRow {
         }
     }
 
-    /// Computes the scores of columns after pairs and after gaps in the subject. Returns the
-    /// highest.
+    /// Computes the best score of each column whose alignment ends in a pair or in a gap in the
+    /// subject. Returns the highest of them.
     #[inline]
     fn add_pairs(&mut self, window: Range<usize>) -> i16 {
         let mut highest = [NEVER; CHUNK];

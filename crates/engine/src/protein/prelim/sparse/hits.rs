@@ -26,8 +26,9 @@ pub(super) struct Hits<P> {
 }
 
 impl<P: Position> Hits<P> {
-    /// Removes all seeds. The next ones have offsets from `first` to 65,535 later, and diagonals of
-    /// a table with this mask. At most `longest` of them have the same offset.
+    /// Removes all seeds, and prepares for others. Their subject offsets are from `first` to 65,535
+    /// later. `mask` reduces their diagonals to indexes of a table. At most `longest` of them have
+    /// the same offset.
     pub fn begin(&mut self, first: usize, mask: u32, longest: usize) {
         (self.len, self.first, self.mask) = (0, first, mask);
         let room = ENOUGH + longest + STRIDE;
