@@ -82,9 +82,10 @@ impl FillingMemory {
 
     fn map(file: File, size: usize, own: Range<usize>) -> Result<Self, SegmentError> {
         assert!(own.start <= own.end && own.end <= size, "{own:?} of {size} bytes");
-        // Beyond its end a file cannot be read.
-        let length = file.metadata().map_err(step("measuring memory"))?.len();
-        assert!(length >= size as u64, "a segment of {length} bytes, not {size}");
+        // Memory beyond the end of the file would cause a signal.
+        if file.metadata().map_err(step("measuring memory"))?.len() < size as u64 {
+            return Err(step("mapping memory")(io::ErrorKind::UnexpectedEof));
+        }
         let map = MmapOptions::new().len(size).map_raw(&file).map_err(step("mapping memory"))?;
         // This fails if huge pages are disabled; then the memory is on small pages.
         let _ = map.advise(Advice::HugePage);
