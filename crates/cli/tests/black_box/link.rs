@@ -241,14 +241,7 @@ fn options_that_do_not_go_together_are_refused() {
 fn a_receiver_that_is_typed_again_says_what_it_waits_for() {
     let sites = Sites::new(10);
     let receiver = sites.receive_db();
-    assert!(
-        sites
-            .search(&receiver.address, [SEARCH_SITE, IO_SITE], &[])
-            .output()
-            .unwrap()
-            .status
-            .success()
-    );
+    sites.must_search(&receiver);
     receiver.must_end();
     let mut again = sites.receive_db();
     again.child.kill().unwrap();
@@ -257,14 +250,7 @@ fn a_receiver_that_is_typed_again_says_what_it_waits_for() {
 
     let kept = ["-db", "db", "-metadata", "kept"];
     let receiver = sites.receive([IO_SITE, SEARCH_SITE], &kept);
-    assert!(
-        sites
-            .search(&receiver.address, [SEARCH_SITE, IO_SITE], &[])
-            .output()
-            .unwrap()
-            .status
-            .success()
-    );
+    sites.must_search(&receiver);
     receiver.must_end();
     let wanted = sites.report();
     let (code, messages) = sites.receive([IO_SITE, SEARCH_SITE], &kept).end();

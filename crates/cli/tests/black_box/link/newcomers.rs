@@ -80,14 +80,7 @@ fn all_of_a_search_becomes_its_report_with_its_sender_and_without() {
     let wanted = sites.direct(&[]);
     let kept = ["-db", "db", "-metadata", "kept"];
     let receiver = sites.receive([IO_SITE, SEARCH_SITE], &kept);
-    assert!(
-        sites
-            .search(&receiver.address, [SEARCH_SITE, IO_SITE], &[])
-            .output()
-            .unwrap()
-            .status
-            .success()
-    );
+    sites.must_search(&receiver);
     receiver.must_end();
     assert!(sites.report().as_ref() == Some(&wanted));
     let whole = fs::read(sites.path().join("kept")).unwrap();

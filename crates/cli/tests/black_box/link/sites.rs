@@ -71,6 +71,12 @@ impl Sites {
         fleetblast(self.path(), &[&words, &link[..], patience, options].concat())
     }
 
+    /// Searches, and sends the results to a receiver. The search must succeed.
+    pub(super) fn must_search(&self, to: &Receiver) {
+        let mut search = self.search(&to.address, [SEARCH_SITE, IO_SITE], &[]);
+        assert!(search.output().unwrap().status.success());
+    }
+
     pub(super) fn receive(&self, keys: [usize; 2], options: &[&str]) -> Receiver {
         let words = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", "120"];
         let link = ["-key", NAMES[keys[0]], "-peer", &self.keys[keys[1]]];
