@@ -13,6 +13,7 @@ use fleetblast_db::{DbError, LoadedPartition, SequenceKind, has_no_lost_page};
 use fleetblast_engine::grouping::GroupDivision;
 use fleetblast_engine::hits::{CandidateHit, PrelimHit};
 use fleetblast_engine::lists::{HitLists, Merger};
+use fleetblast_engine::scratch_pool::ScratchPool;
 use fleetblast_engine::search::{AlignScratch, Aligner, SearchScratch, Searcher, Searchers};
 use fleetblast_engine::subjects::{Masks, Subjects};
 use fleetblast_seq::nucleotide::Packed;
@@ -41,7 +42,7 @@ pub struct DatabaseScan<'a> {
     /// Receives the progress.
     audience: Option<&'a dyn Audience>,
     /// Scratch spaces for alignments that no thread uses at present.
-    scratches: Mutex<Vec<AlignScratch>>,
+    scratches: ScratchPool<AlignScratch>,
     /// Total time that the searching threads have waited for the supply.
     pub waiting: Duration,
 }
@@ -111,7 +112,7 @@ impl<'a> DatabaseScan<'a> {
     /// search gets the same bytes.
     pub fn new(subjects: &'a SubjectDatabase, supply: PartitionSupply, is_stable: bool) -> Self {
         let (audience, halt, waiting) = (None, Halt::default(), Duration::ZERO);
-        let scratches = Mutex::default();
+        let scratches = ScratchPool::default();
         DatabaseScan {
             subjects,
             supply,
@@ -370,11 +371,12 @@ impl<'a> DatabaseScan<'a> {
         hits.par_iter()
             .with_max_len(1)
             .map_init(
-                || PooledScratch::acquire(&self.scratches),
-                |scratch, &(aligner, hit)| {
+                || self.scratches.acquire(),
+                |pooled, &(aligner, hit)| {
                     // The previous search may have used another kind of scratch space.
-                    scratch.0 = scratch.0.take().filter(|scratch| aligner.accepts_scratch(scratch));
-                    let scratch = scratch.0.get_or_insert_with(|| aligner.scratch());
+                    let suitable = |scratch: &AlignScratch| aligner.accepts_scratch(scratch);
+                    pooled.scratch = pooled.scratch.take().filter(suitable);
+                    let scratch = pooled.scratch.get_or_insert_with(|| aligner.scratch());
                     let mut candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
                     candidate.is_reported =
                         !self.subjects.has_visibility(hit.oid, HitVisibility::Unreported);
@@ -397,24 +399,5 @@ impl<'a> DatabaseScan<'a> {
             StoredSequence::Residues(kept.unwrap_or_else(|| searched.residues_of(oid)))
         };
         MaskedLetters { stored, masks: self.subjects.masks_of(oid) }
-    }
-}
-
-/// A scratch space and its pool, to which it returns when dropped. `None` until the first use of a
-/// new scratch space.
-struct PooledScratch<'a>(Option<AlignScratch>, &'a Mutex<Vec<AlignScratch>>);
-
-impl<'a> PooledScratch<'a> {
-    fn acquire(pool: &'a Mutex<Vec<AlignScratch>>) -> Self {
-        // A poisoned lock means that another thread panicked, which ends the run anyway.
-        PooledScratch(pool.lock().expect("no thread panicked").pop(), pool)
-    }
-}
-
-impl Drop for PooledScratch<'_> {
-    fn drop(&mut self) {
-        if let (Some(scratch), Ok(mut scratches)) = (self.0.take(), self.1.lock()) {
-            scratches.push(scratch);
-        }
     }
 }

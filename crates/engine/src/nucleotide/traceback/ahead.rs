@@ -4,8 +4,6 @@
 //! comes. An HSP that lies in a preliminary HSP before it is likely to be contained, so it waits
 //! for its turn. The others are aligned ahead, a few of them in vain.
 
-use std::sync::Mutex;
-
 use rayon::prelude::*;
 
 use super::{Context, Hsp, Scratch, Traceback};
@@ -13,6 +11,7 @@ use crate::containment::ContainmentTree;
 use crate::hits::PrelimHsp;
 use crate::kernel::Kernel;
 use crate::order;
+use crate::scratch_pool::ScratchPool;
 
 /// Least number of HSPs that threads share.
 const MIN_HSPS: usize = 64;
@@ -23,14 +22,14 @@ const HSPS_PER_THREAD: usize = 64;
 pub(super) struct Ahead {
     threads: usize,
     kernel: Kernel,
-    /// Work spaces that no thread uses at present.
-    scratches: Mutex<Vec<Scratch>>,
+    scratches: ScratchPool<Scratch>,
 }
 
 impl Ahead {
     /// Prepares for a subject.
     pub fn new(kernel: Kernel) -> Ahead {
-        Ahead { threads: rayon::current_num_threads(), kernel, scratches: Mutex::default() }
+        let scratches = ScratchPool::default();
+        Ahead { threads: rayon::current_num_threads(), kernel, scratches }
     }
 
     /// Returns the number of HSPs to pass to [`Ahead::align`] at once.
@@ -67,8 +66,7 @@ impl Ahead {
         };
         // One at a time: the best come first and take longest.
         let early = hsps.par_iter().zip(&chosen).with_max_len(1).map(align).collect();
-        let used = self.scratches.lock().expect("no thread panicked");
-        scratch.greedy.met_subject_end |= used.iter().any(|used| used.greedy.met_subject_end);
+        scratch.greedy.met_subject_end |= self.scratches.any(|used| used.greedy.met_subject_end);
         early
     }
 
@@ -79,24 +77,12 @@ impl Ahead {
         subject: &[u8],
         prelim: &PrelimHsp,
     ) -> Option<Hsp> {
-        let mut scratch = self.acquire(subject.len());
-        let context = &contexts[usize::from(prelim.context)];
-        let hsp = traceback.alignment(prelim, context, subject, &mut scratch);
-        self.release(scratch);
-        hsp
-    }
-
-    fn acquire(&self, length: usize) -> Scratch {
-        // A poisoned lock means that another thread panicked, which ends the run anyway.
-        let unused = self.scratches.lock().expect("no thread panicked").pop();
-        unused.unwrap_or_else(|| {
+        let mut pooled = self.scratches.acquire();
+        let scratch = pooled.scratch.get_or_insert_with(|| {
             let mut scratch = Scratch::new(self.kernel);
-            scratch.start(length);
+            scratch.start(subject.len());
             scratch
-        })
-    }
-
-    fn release(&self, scratch: Scratch) {
-        self.scratches.lock().expect("no thread panicked").push(scratch);
+        });
+        traceback.alignment(prelim, &contexts[usize::from(prelim.context)], subject, scratch)
     }
 }
