@@ -1,7 +1,12 @@
-//! Random sequences for tests.
+//! Random sequences and threads for tests.
 
 use fastrand::Rng;
 use fleetblast_seq::alphabet;
+
+/// Starts a pool of threads.
+pub(crate) fn pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
+}
 
 /// Random sequences. A failing test can be repeated, because the seed fixes all sequences.
 pub(crate) trait RandomSequences {

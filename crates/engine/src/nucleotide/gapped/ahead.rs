@@ -4,7 +4,6 @@
 //! earlier one can contain are extended ahead. Their results are used when their turn comes.
 
 use fleetblast_seq::nucleotide::Packed;
-use rayon::prelude::*;
 
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{LaneExtension, LaneResult};
@@ -18,8 +17,6 @@ use crate::xdrop::Extent;
 
 /// Number of segments that are examined together.
 const SEGMENTS: usize = 2048;
-/// Number of segments that a thread extends side by side, if threads share them.
-const SHARE: usize = 128;
 /// Size of the filter in bits.
 const BITS: usize = 128 * SEGMENTS;
 /// Number of diagonals that share a bit.
@@ -68,25 +65,9 @@ impl Extender {
     }
 
     /// Extends segments of the subject side by side, each with its query. The result is `None` for
-    /// a segment that must be extended singly. The threads of the current pool share many segments.
-    pub fn extend_all(
-        &self,
-        segments: &[(&QueryLetters, Segment)],
-        subject: Packed<'_>,
-        scratch: &mut GappedScratch,
-    ) -> Vec<Option<Extension>> {
-        if segments.len() < 2 * SHARE || rayon::current_num_threads() == 1 {
-            return self.extend_share(segments, subject, scratch);
-        }
-        let shares =
-            segments.par_chunks(SHARE).map_init(GappedScratch::default, |scratch, share| {
-                self.extend_share(share, subject, scratch)
-            });
-        shares.collect::<Vec<_>>().concat()
-    }
-
+    /// a segment that must be extended singly.
     #[cfg(target_arch = "x86_64")]
-    fn extend_share(
+    pub fn extend_all(
         &self,
         segments: &[(&QueryLetters, Segment)],
         subject: Packed<'_>,
@@ -170,7 +151,9 @@ impl Extender {
         false
     }
 
-    fn extend_share(
+    /// Extends segments of the subject side by side, each with its query. The result is `None` for
+    /// a segment that must be extended singly.
+    pub fn extend_all(
         &self,
         segments: &[(&QueryLetters, Segment)],
         _: Packed<'_>,

@@ -50,6 +50,14 @@ pub(super) fn has_several(slot: u32) -> bool {
     slot & SEVERAL != 0
 }
 
+/// Returns the number of used cells before a cell, from the bits of used cells and the number of
+/// used cells before each group of 64.
+#[inline(always)]
+fn rank(present: &[u64], before: &[u32], cell: usize) -> usize {
+    let below = present[cell / 64] & ((1 << (cell % 64)) - 1);
+    (before[cell / 64] + below.count_ones()) as usize
+}
+
 impl Cells {
     /// Makes the cells of a table from its only part.
     pub fn from_whole(all: CellsPart) -> Cells {
@@ -67,8 +75,7 @@ impl Cells {
     /// Returns the slot of a cell in use.
     #[inline(always)]
     pub fn slot(&self, cell: usize) -> u32 {
-        let below = self.present.words()[cell / 64] & ((1 << (cell % 64)) - 1);
-        self.slots[(self.before[cell / 64] + below.count_ones()) as usize]
+        self.slots[rank(self.present.words(), &self.before, cell)]
     }
 
     /// Returns the query positions of a slot.
@@ -95,16 +102,6 @@ impl CellsPart {
         CellsPart { first: cells.start, present, ..CellsPart::default() }
     }
 
-    /// Creates no cells, with room for cells that have at most this number of words.
-    pub fn with_capacity(cells: usize, words: usize) -> CellsPart {
-        CellsPart {
-            present: Vec::with_capacity(cells / 64 + 1),
-            before: Vec::with_capacity(cells / 64 + 1),
-            slots: Vec::with_capacity(words.min(cells)),
-            ..CellsPart::default()
-        }
-    }
-
     /// Adds the words of the next run of cells, in the order of their positions in a cell.
     #[inline(always)]
     pub fn add<'a>(&mut self, run: Range<usize>, words: impl Iterator<Item = &'a Word> + Clone) {
@@ -128,7 +125,7 @@ impl CellsPart {
     #[inline(always)]
     fn make_room<'a>(&mut self, first: usize, words: impl Iterator<Item = &'a Word>) {
         words.for_each(|word| {
-            let rank = self.rank(self.local(word));
+            let rank = rank(&self.present, &self.before, self.local(word));
             self.slots[rank] += 1;
         });
         for slot in &mut self.slots[first..] {
@@ -144,7 +141,7 @@ impl CellsPart {
     /// Stores a word in its prepared cell. A cell with several positions counts the stored ones.
     #[inline(always)]
     fn place(&mut self, word: &Word) {
-        let rank = self.rank(self.local(word));
+        let rank = rank(&self.present, &self.before, self.local(word));
         let slot = &mut self.slots[rank];
         if *slot & SEVERAL == 0 {
             *slot = word.place;
@@ -161,15 +158,21 @@ impl CellsPart {
         word.cell as usize - self.first
     }
 
-    /// Returns the number of used cells before a cell.
-    #[inline(always)]
-    fn rank(&self, cell: usize) -> usize {
-        let below = self.present[cell / 64] & ((1 << (cell % 64)) - 1);
-        (self.before[cell / 64] + below.count_ones()) as usize
+    /// Reserves memory for the parts of a table of `cells` cells and at most `words` words. Memory
+    /// that is reserved too much is never touched.
+    pub fn reserve(&mut self, cells: usize, words: usize) {
+        self.present.reserve_exact(cells / 64 + 1);
+        self.before.reserve_exact(cells / 64 + 1);
+        self.slots.reserve_exact(words.min(cells));
     }
 
     /// Appends the cells that follow.
     pub fn append(&mut self, next: CellsPart) {
+        // The only part of a small table is not copied.
+        if self.present.capacity() == 0 {
+            *self = next;
+            return;
+        }
         let (slots, several) = (self.slots.len() as u32, self.several.len() as u32);
         self.present.extend(next.present);
         self.before.extend(next.before.iter().map(|before| before + slots));

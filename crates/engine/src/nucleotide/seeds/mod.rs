@@ -227,12 +227,12 @@ impl Seeds {
         length: u32,
         regions: Option<&[Range<u32>]>,
     ) -> impl Iterator<Item = (ScanPositions, u32)> {
-        let whole = || std::iter::once(0..length).collect();
+        let whole = regions.is_none().then_some(0..length);
         // A seed begins up to `extra` bases before its indexed word, but not within a mask.
         let lead = if regions.is_some() { self.words.extra } else { 0 };
         let (span, stride) = (self.words.span, self.words.extra + 1);
-        let regions = regions.map_or_else(whole, <[_]>::to_vec);
-        regions.into_iter().map(move |region| {
+        let regions = whole.into_iter().chain(regions.unwrap_or_default().iter().cloned());
+        regions.map(move |region| {
             let end = region.end.min(length);
             let start = region.start.saturating_add(lead);
             (ScanPositions { start, end: (end + 1).saturating_sub(span), stride }, end)

@@ -187,9 +187,11 @@ pub(super) fn cells(words: QueryWords<'_>, order: RunOrder, kernel: Kernel) -> C
     let counts: Vec<Vec<usize>> = shares.par_iter().map(count).collect();
     let run_counts = (0..order.runs()).map(|run| counts.iter().map(|of| of[run]).sum());
     let run_counts: Vec<usize> = run_counts.collect();
-    // Memory that is reserved too much is never touched.
-    let mut all = CellsPart::with_capacity(1 << order.bits, run_counts.iter().sum());
-    let mut first = 0;
+    let (mut all, mut first) = (CellsPart::default(), 0);
+    let total = run_counts.iter().sum();
+    if total > order.most {
+        all.reserve(1 << order.bits, total);
+    }
     while first < run_counts.len() {
         let end = first + together(&run_counts[first..], order.most);
         let sort = |(share, counts): (&Range<usize>, &Vec<usize>)| {
@@ -229,6 +231,7 @@ fn together(counts: &[usize], most: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
     use fastrand::Rng;
 
     /// Returns the positions of each cell by the literal rule.
@@ -247,7 +250,7 @@ mod tests {
     #[test]
     fn cells_have_the_positions_of_their_words() {
         let mut random = Rng::with_seed(5);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let pool = testing::pool(3);
         for round in 0..24 {
             let span = [4, 6, 8, 11][round % 4];
             // The longest queries are shared by threads.

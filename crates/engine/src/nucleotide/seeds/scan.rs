@@ -75,7 +75,7 @@ impl Candidates {
         cell: impl Fn(&BitGatherer, u64) -> usize + Copy,
     ) -> usize {
         for (hit, &at) in self.hits.iter_mut().zip(&self.places[..count]) {
-            let cell = table.numbering().cell_with(window(bytes, at as usize), cell);
+            let cell = table.cell(window(bytes, at as usize), cell);
             *hit = WordMatch { at, table: 0, slot: table.slot(cell) };
         }
         count
@@ -95,7 +95,7 @@ impl Candidates {
         for &at in &self.places[..count] {
             let bases = window(bytes, at as usize);
             for (number, table) in (0..).zip(tables) {
-                let cell = table.numbering().cell_with(bases, cell);
+                let cell = table.cell(bases, cell);
                 if table.has(cell) {
                     self.hits[found] = WordMatch { at, table: number, slot: table.slot(cell) };
                     found += 1;
@@ -116,7 +116,7 @@ impl Candidates {
         cell: impl Fn(&BitGatherer, u64) -> usize + Copy,
     ) -> usize {
         let [table] = tables else {
-            let has = |bases, table: &Table| table.has(table.numbering().cell_with(bases, cell));
+            let has = |bases, table: &Table| table.has(table.cell(bases, cell));
             return self
                 .gather(bytes, places, |bases| tables.iter().any(|table| has(bases, table)));
         };

@@ -2,7 +2,7 @@
 
 use super::bases::{Bits, Flanks};
 use super::cells::{Cells, has_several};
-use super::numbering::Numbering;
+use super::numbering::{BitGatherer, Numbering};
 use super::runs::{self, QueryWords, RunOrder};
 use super::words::Words;
 use crate::kernel::Kernel;
@@ -58,6 +58,13 @@ impl Table {
     /// Returns the rule by which words are numbered.
     pub fn numbering(&self) -> &Numbering {
         &self.numbering
+    }
+
+    /// Returns the number of the cell of the word at the start of these bases. `gather` gathers the
+    /// bits that a template selects.
+    #[inline(always)]
+    pub fn cell(&self, bases: u64, gather: impl Fn(&BitGatherer, u64) -> usize) -> usize {
+        self.numbering.cell_with(bases, gather)
     }
 
     /// Returns whether the word of a cell occurs in the queries.

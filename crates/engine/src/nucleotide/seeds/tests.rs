@@ -1,12 +1,14 @@
 //! Tests that the fast search finds the same segments as the search by BLAST+'s literal rules.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 use super::choice::TableChoice;
 use super::divided::Division;
 use super::reference::{Memory, Reference};
 use super::*;
+use crate::testing;
 use fastrand::Rng;
 
 /// A test case: queries, their masks, and the rules.
@@ -234,6 +236,9 @@ fn compare(
     }
 }
 
+/// Three threads for all divided searches.
+static THREADS: LazyLock<rayon::ThreadPool> = LazyLock::new(|| testing::pool(3));
+
 /// Searches a subject with three threads, in small pieces.
 fn find_divided(
     random: &mut Rng,
@@ -247,9 +252,8 @@ fn find_divided(
         seeds: random.usize(1..200),
     };
     let window = scan.seeds.window_within(scan.subject.length());
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
     let mut found = Vec::new();
-    threads.install(|| scan.seeds.find_divided(scan, window, regions, division, &mut found));
+    THREADS.install(|| scan.seeds.find_divided(scan, window, regions, division, &mut found));
     found.sort_by_key(Segment::order);
     found
 }

@@ -16,8 +16,10 @@ use crate::order::Bounds;
 
 /// Least number of segments that threads extend ahead of their turn.
 const MIN_SEGMENTS_FOR_THREADS: usize = 64;
-/// Number of segments that a thread takes at a time.
-const SEGMENTS_PER_SHARE: usize = 16;
+/// Number of segments that a thread extends side by side, if threads share them.
+const LANES_SHARE: usize = 128;
+/// The same if segments are extended singly.
+const SINGLE_SHARE: usize = 16;
 
 impl Stage {
     /// Extends the segments of a part of a subject; leaves the HSPs in the scratch.
@@ -110,7 +112,7 @@ impl Stage {
         (0..segments.len()).filter(|&at| is_distant(&segments[at])).collect()
     }
 
-    /// Extends the segments with these indexes.
+    /// Extends the segments with these indexes. The threads of the current pool share many of them.
     fn extend_distant(
         &self,
         part: Packed<'_>,
@@ -118,25 +120,41 @@ impl Stage {
         numbers: &[usize],
         scratch: &mut ExtensionScratch,
     ) -> Vec<Option<Extension>> {
+        let share = match &self.method {
+            Method::Dynamic(extender) if extender.looks_ahead() => LANES_SHARE,
+            _ => SINGLE_SHARE,
+        };
+        if numbers.len() < 2 * share || rayon::current_num_threads() == 1 {
+            return self.extend_share(part, segments, numbers, scratch);
+        }
+        let shares = numbers.par_chunks(share);
+        let extended = shares.map_init(ExtensionScratch::default, |scratch, share| {
+            self.extend_share(part, segments, share, scratch)
+        });
+        extended.collect::<Vec<_>>().concat()
+    }
+
+    /// Extends the segments with these indexes on this thread: side by side, or singly.
+    fn extend_share(
+        &self,
+        part: Packed<'_>,
+        segments: &[(usize, gapped::Segment)],
+        numbers: &[usize],
+        scratch: &mut ExtensionScratch,
+    ) -> Vec<Option<Extension>> {
+        let segments = numbers.iter().map(|&at| &segments[at]);
         if let Method::Dynamic(extender) = &self.method
             && extender.looks_ahead()
         {
-            let with_query = |&at: &usize| {
-                let (number, segment) = segments[at];
-                (self.queries[number].as_dynamic(), segment)
-            };
-            let taken: Vec<_> = numbers.iter().map(with_query).collect();
+            let with_query =
+                |&(number, segment): &(usize, _)| (self.queries[number].as_dynamic(), segment);
+            let taken: Vec<_> = segments.map(with_query).collect();
             return extender.extend_all(&taken, part, &mut scratch.gapped);
         }
-        let shares = numbers.par_chunks(SEGMENTS_PER_SHARE);
-        let extended = shares.map_init(ExtensionScratch::default, |scratch, share| {
-            let extend = |&at: &usize| {
-                let (number, segment) = &segments[at];
-                Some(self.extension(*number, part, segment, scratch))
-            };
-            share.iter().map(extend).collect::<Vec<_>>()
-        });
-        extended.collect::<Vec<_>>().concat()
+        let extend = |(number, segment): &(usize, gapped::Segment)| {
+            Some(self.extension(*number, part, segment, scratch))
+        };
+        segments.map(extend).collect()
     }
 
     /// Extends a segment, unless an earlier HSP contains it. `early` is the extension if it was

@@ -2,7 +2,7 @@ use fleetblast_seq::nucleotide::{blastna, encode};
 
 use super::*;
 use crate::nucleotide::testing;
-use crate::testing::RandomSequences;
+use crate::testing::{RandomSequences, pool};
 use crate::xdrop::GapCosts;
 use fastrand::Rng;
 
@@ -345,8 +345,6 @@ fn a_part_of_a_subject_is_enough_if_no_path_comes_to_its_ends() {
 #[test]
 fn threads_align_as_one_does() {
     let mut random = Rng::with_seed(9);
-    let pool =
-        |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let pools = [pool(1), pool(3)];
     for round in 0..12 {
         // Copies of a repeat, so that alignments contain later HSPs.
