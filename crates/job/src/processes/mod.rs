@@ -1,5 +1,6 @@
 //! Processes that were started together: their roles and their collective steps.
 
+mod collective;
 #[cfg(feature = "mpi")]
 mod ending;
 #[cfg(feature = "mpi")]
@@ -9,6 +10,7 @@ mod together;
 #[cfg(not(feature = "mpi"))]
 mod without_mpi;
 
+pub use self::collective::{Collective, OneProcess};
 #[cfg(feature = "mpi")]
 pub use self::ending::end_job;
 #[cfg(feature = "mpi")]

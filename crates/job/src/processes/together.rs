@@ -7,6 +7,7 @@ use std::time::Duration;
 use fleetblast_db::check_mapped_files;
 use fleetblast_mpi::{MpiError, World, name_rank};
 
+use super::collective::Collective;
 use super::ending::end_job;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
@@ -30,32 +31,6 @@ impl JobProcesses {
         end_job(&self.world, &*self.audience, error)
     }
 
-    /// Returns the value of this rank if no rank failed. Otherwise the first failed rank reports
-    /// its error before any rank ends, because a launcher ends all ranks when one ends.
-    ///
-    /// # Errors
-    /// A silent error: the failed rank has reported the reason.
-    pub fn require_all<T>(&self, own: Result<T, Error>) -> Result<T, Error> {
-        let exit_code = match &own {
-            Ok(_) => Vec::new(),
-            Err(error) => vec![error.exit_code],
-        };
-        let exit_codes = self.world.comm().gather_all(&exit_code).map_err(mpi_failure)?;
-        let first = exit_codes.iter().position(|exit_code| !exit_code.is_empty());
-        match (own, first) {
-            (own, None) => own,
-            (own, Some(first)) => {
-                if let (Err(error), true) = (&own, first == self.world.rank()) {
-                    self.audience.print_message(&self.with_place(error).message);
-                }
-                self.world.comm().barrier().map_err(mpi_failure)?;
-                thread::sleep(OUTPUT_DELAY);
-                let code = exit_codes[first].first().copied().unwrap_or(exit::UNKNOWN);
-                Err(Error::silent(code))
-            }
-        }
-    }
-
     /// Returns a copy of an error of this rank. If a mapped file has changed, the message also
     /// names rank and host, because the same path may be another file on another host.
     fn with_place(&self, error: &Error) -> Error {
@@ -66,14 +41,6 @@ impl JobProcesses {
             }
             _ => error,
         }
-    }
-
-    /// Broadcasts the data of the first rank and returns them. `known` is ignored on other ranks.
-    ///
-    /// # Errors
-    /// A connection that is lost.
-    pub fn broadcast_from_first(&self, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
-        self.broadcast_from(0, known)
     }
 
     /// Broadcasts the data of rank `from` and returns them. `known` is ignored on other ranks.
@@ -99,11 +66,52 @@ impl JobProcesses {
     }
 }
 
+impl Collective for JobProcesses {
+    fn number(&self) -> usize {
+        self.world.rank()
+    }
+
+    fn count(&self) -> usize {
+        self.world.size()
+    }
+
+    // The first failed rank reports its error before any rank ends, because a launcher ends all
+    // ranks when one ends.
+    fn require_all<T>(&self, own: Result<T, Error>) -> Result<T, Error> {
+        let exit_code = match &own {
+            Ok(_) => Vec::new(),
+            Err(error) => vec![error.exit_code],
+        };
+        let exit_codes = self.world.comm().gather_all(&exit_code).map_err(mpi_failure)?;
+        let first = exit_codes.iter().position(|exit_code| !exit_code.is_empty());
+        match (own, first) {
+            (own, None) => own,
+            (own, Some(first)) => {
+                if let (Err(error), true) = (&own, first == self.world.rank()) {
+                    self.audience.print_message(&self.with_place(error).message);
+                }
+                self.world.comm().barrier().map_err(mpi_failure)?;
+                thread::sleep(OUTPUT_DELAY);
+                let code = exit_codes[first].first().copied().unwrap_or(exit::UNKNOWN);
+                Err(Error::silent(code))
+            }
+        }
+    }
+
+    fn broadcast_bytes(&self, own: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
+        self.broadcast_from(0, own)
+    }
+
+    fn gather_bytes(&self, own: Vec<u8>) -> Result<Vec<Vec<u8>>, Error> {
+        self.world.comm().gather_all(&own).map_err(mpi_failure)
+    }
+}
+
 /// Returns the data of a broadcast in which the first rank always has data.
 ///
 /// # Errors
 /// No data: a fault of the program.
-pub fn require_broadcast(known: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
+pub fn require_broadcast<T>(known: Option<T>) -> Result<T, Error> {
     known.ok_or_else(|| {
         Error::engine("rank 0 sent no data; all ranks must run the same build of the program")
     })

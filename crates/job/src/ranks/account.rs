@@ -4,9 +4,11 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use fleetblast_db::UnprintableHeader;
 use serde::{Deserialize, Serialize};
 
-use super::JobContext;
+use super::context::RankContext;
+use super::job::RankJob;
 use crate::cost::EncodingCosts;
 use crate::error::Error;
 use crate::plan::{Plan, Subjects};
@@ -20,6 +22,8 @@ pub struct RankStatistics {
     cpu_seconds: f64,
     peak_memory_bytes: Option<u64>,
     host: String,
+    /// Definition lines with unprintable characters that the process of this rank read.
+    pub odd_headers: Vec<UnprintableHeader>,
 }
 
 impl RankStatistics {
@@ -27,11 +31,12 @@ impl RankStatistics {
     ///
     /// # Errors
     /// The rank's part of the trace cannot be written.
-    pub fn close(plan: &Plan, recorder: &Recorder) -> Result<Self, Error> {
-        let sums = recorder.finish().map_err(|error| failure(plan, &error))?;
+    pub fn close(job: &RankJob, recorder: &Recorder) -> Result<Self, Error> {
+        let sums = recorder.finish().map_err(|error| failure(job.plan, &error))?;
         let Usage { cpu_seconds, peak_memory_bytes } = Usage::now();
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        Ok(RankStatistics { sums, cpu_seconds, peak_memory_bytes, host })
+        let odd_headers = job.subjects.odd_headers();
+        Ok(RankStatistics { sums, cpu_seconds, peak_memory_bytes, host, odd_headers })
     }
 
     fn seconds(&self, kinds: &[Kind]) -> f64 {
@@ -58,17 +63,17 @@ pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, Error> {
 /// # Errors
 /// Files cannot be written.
 pub fn render(
-    job_context: &JobContext,
+    context: &RankContext<RankJob>,
     statistics: &[RankStatistics],
     start: Instant,
     one_process: bool,
 ) -> Result<(), Error> {
-    let plan = job_context.job.plan;
+    let plan = context.job.plan;
     if let Some(path) = &plan.timing {
-        compute_timing(job_context, statistics, start, one_process).write(path)?;
+        compute_timing(context, statistics, start, one_process).write(path)?;
     }
     if let Some(path) = &plan.fleet.trace {
-        let described = describe_job(job_context, statistics, start, one_process);
+        let described = describe_job(context, statistics, start, one_process);
         trace::join(path, &described).map_err(|error| failure(plan, &error))?;
     }
     Ok(())
@@ -82,14 +87,14 @@ const INPUT: &[Kind] = &[Kind::Load, Kind::Read, Kind::Prepare];
 const OUTPUT: &[Kind] = &[Kind::Describe, Kind::Format, Kind::Send, Kind::Write];
 
 fn compute_timing(
-    job_context: &JobContext,
+    context: &RankContext<RankJob>,
     statistics: &[RankStatistics],
     start: Instant,
     one_process: bool,
 ) -> Timing {
-    let Plan { threads, .. } = *job_context.job.plan;
+    let Plan { threads, .. } = *context.job.plan;
     let sum = |kinds: &[Kind]| statistics.iter().map(|rank| rank.seconds(kinds)).sum();
-    let searched = &job_context.job.subjects.searched;
+    let searched = &context.job.subjects.searched;
     let mut timing = Timing {
         input_seconds: sum(INPUT),
         search_seconds: sum(&[Kind::Search]),
@@ -101,12 +106,12 @@ fn compute_timing(
         query_residues: statistics.iter().map(|rank| rank.sums.query_residues).sum(),
         subjects: searched.sequence_count(),
         subject_residues: searched.residue_count(),
-        loading: Some(loading_statistics(job_context, statistics)),
+        loading: Some(loading_statistics(context, statistics)),
         metadata: statistics
             .iter()
             .filter_map(|rank| rank.sums.metadata.clone())
             .reduce(join_accounts),
-        fleet: Some(rank_spreads(job_context, statistics)),
+        fleet: Some(rank_spreads(context, statistics)),
         ..Timing::default()
     };
     timing.close(start.elapsed(), statistics.len());
@@ -123,8 +128,8 @@ fn join_accounts(mut first: EncodingCosts, other: EncodingCosts) -> EncodingCost
     first
 }
 
-fn loading_statistics(job_context: &JobContext, statistics: &[RankStatistics]) -> Loading {
-    let choice = &job_context.choice;
+fn loading_statistics(context: &RankContext<RankJob>, statistics: &[RankStatistics]) -> Loading {
+    let choice = &context.job.loader;
     let loaded = || statistics.iter().map(|rank| &rank.sums.loaded);
     Loading {
         method: choice.method.name(),
@@ -138,13 +143,13 @@ fn loading_statistics(job_context: &JobContext, statistics: &[RankStatistics]) -
     }
 }
 
-fn rank_spreads(job_context: &JobContext, statistics: &[RankStatistics]) -> FleetTiming {
+fn rank_spreads(context: &RankContext<RankJob>, statistics: &[RankStatistics]) -> FleetTiming {
     let spread =
         |value: &dyn Fn(&RankStatistics) -> f64| Spread::from_values(statistics.iter().map(value));
     FleetTiming {
-        ranks: job_context.topology.ranks,
-        groups: job_context.topology.groups.len() as u32,
-        partitions: job_context.topology.partitions,
+        ranks: context.topology.ranks,
+        groups: context.topology.groups.len() as u32,
+        partitions: context.topology.partitions,
         input_seconds: spread(&|rank| rank.seconds(INPUT)),
         search_seconds: spread(&|rank| rank.seconds(&[Kind::Search])),
         traceback_seconds: spread(&|rank| rank.seconds(&[Kind::Align])),
@@ -158,13 +163,13 @@ fn rank_spreads(job_context: &JobContext, statistics: &[RankStatistics]) -> Flee
 }
 
 fn describe_job(
-    job_context: &JobContext,
+    context: &RankContext<RankJob>,
     statistics: &[RankStatistics],
     start: Instant,
     one_process: bool,
 ) -> Description {
-    let (plan, topology) = (job_context.job.plan, &job_context.topology);
-    let searched = &job_context.job.subjects.searched;
+    let (plan, topology) = (context.job.plan, &context.topology);
+    let searched = &context.job.subjects.searched;
     let residues = |oids| -> u64 {
         let included = searched.included_oids_in(oids).into_iter().flatten();
         included.map(|oid| u64::from(searched.length_of(oid))).sum()
@@ -179,7 +184,7 @@ fn describe_job(
         hosts: statistics.iter().map(|rank| &rank.host).collect::<BTreeSet<_>>().len() as u32,
         groups: topology.groups.len() as u32,
         replicas: replicas.unwrap_or(1),
-        partition_residues: job_context.job.partitions().map(residues).collect(),
+        partition_residues: context.job.partitions().map(residues).collect(),
         output: plan.fleet.config.strategy,
         schedule: plan.fleet.config.schedule,
         database: match &plan.subjects {

@@ -7,7 +7,7 @@ use std::thread;
 
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_spool::{
-    self as spool, Checkpoint, Codec, FileId, InvalidBytes, JobProperties, ResultIndex, ResultKey,
+    self as spool, Checkpoint, Codec, InvalidBytes, JobProperties, ResultIndex, ResultKey,
     ResultKind, Run, Scan, StartMode, Summary,
 };
 
@@ -15,6 +15,7 @@ use super::job_properties;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::plan::{self, Plan};
+use crate::processes::Collective;
 
 /// Most damaged records that are reported one by one.
 const MOST_REPORTED: usize = 10;
@@ -147,37 +148,44 @@ pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
     job_properties::block_residues(&properties)
 }
 
-/// Lists the files that earlier runs wrote. Only one process of the job does this, because there
-/// may be thousands of directories.
-///
-/// # Errors
-/// The directories cannot be read.
-pub fn list_files(run: &Run) -> Result<Vec<FileId>, Error> {
-    run.files().map_err(|error| checkpoint_error(&error))
-}
-
-/// Scans every `of`-th of these files, from the file with index `part`.
-///
-/// # Errors
-/// The files cannot be read.
-pub fn scan_files(
-    run: &Run,
-    files: Vec<FileId>,
-    part: usize,
-    of: usize,
-) -> Result<Vec<Scan>, Error> {
-    let own = files.into_iter().skip(part).step_by(of.max(1));
-    own.map(|file| run.scan(file))
-        .collect::<Result<_, _>>()
-        .map_err(|error| checkpoint_error(&error))
-}
-
 impl CheckpointState {
-    /// Creates the state from the scans of all files that earlier runs left.
+    /// Shares the state of the checkpoint with all processes; `None` if the job has none. Each
+    /// process scans some of the files that earlier runs wrote. The process that opened the
+    /// `checkpoint` reports where the job continues. Collective.
     ///
     /// # Errors
-    /// Records contradict each other.
-    pub fn new(
+    /// The files cannot be read, or their records contradict each other.
+    pub fn share(
+        processes: &impl Collective,
+        checkpoint_options: &CheckpointOptions,
+        checkpoint: Option<&Checkpoint>,
+        audience: &dyn Audience,
+    ) -> Result<Option<CheckpointState>, Error> {
+        // Only one process lists the files, because there may be thousands of directories.
+        let run = checkpoint.map(|checkpoint| {
+            let Run { root, number, job, codec } = checkpoint.run().clone();
+            let files = checkpoint.run().files().map_err(|error| checkpoint_error(&error))?;
+            Ok((root.into_os_string(), number, job, codec, files))
+        });
+        let Some((root, number, job, codec, files)) =
+            processes.broadcast(processes.require_all(run.transpose())?)?
+        else {
+            return Ok(None);
+        };
+        let run = Run { root: root.into(), number, job, codec };
+        let own = files.into_iter().skip(processes.number()).step_by(processes.count());
+        let own: Result<Vec<Scan>, Error> =
+            own.map(|file| run.scan(file).map_err(|error| checkpoint_error(&error))).collect();
+        let scans = processes.gather(&processes.require_all(own)?)?.concat();
+        let checkpoint_state = CheckpointState::new(run, checkpoint_options, &scans);
+        if let (Ok(checkpoint_state), Some(_)) = (&checkpoint_state, checkpoint) {
+            checkpoint_state.report_start(checkpoint_options, &scans, audience);
+        }
+        processes.require_all(checkpoint_state).map(Some)
+    }
+
+    /// Creates the state from the scans of all files that earlier runs left.
+    fn new(
         run: Run,
         checkpoint_options: &CheckpointOptions,
         scans: &[Scan],
@@ -189,23 +197,6 @@ impl CheckpointState {
         let (durable, records_are_report) =
             (checkpoint_options.checkpoint.is_some(), checkpoint_options.records.is_some());
         Ok(CheckpointState { run, earlier: Arc::new(earlier), durable, records_are_report })
-    }
-
-    /// Creates the state, and reports to the audience where the job continues.
-    ///
-    /// # Errors
-    /// Records contradict each other.
-    pub fn with_report(
-        run: Run,
-        checkpoint_options: &CheckpointOptions,
-        scans: &[Scan],
-        audience: &dyn Audience,
-    ) -> Result<CheckpointState, Error> {
-        let checkpoint_state = CheckpointState::new(run, checkpoint_options, scans)?;
-        if let Some(wanted) = checkpoint_options.checkpoint {
-            checkpoint_state.report_start(wanted, checkpoint_options.verified, scans, audience);
-        }
-        Ok(checkpoint_state)
     }
 
     /// Returns the blocks that earlier runs finished, each with the number of bytes of its output.
@@ -227,18 +218,18 @@ impl CheckpointState {
     /// Reports to the audience where the job continues, and which records are damaged.
     fn report_start(
         &self,
-        wanted: &plan::Checkpoint,
-        verified: bool,
+        checkpoint_options: &CheckpointOptions,
         scans: &[Scan],
         audience: &dyn Audience,
     ) {
+        let Some(wanted) = checkpoint_options.checkpoint else { return };
         let directory = wanted.directory.display();
         if wanted.resume && self.run.number == 1 {
             audience.print_message(&format!(
                 "{directory} keeps no job yet; this is the job's first run"
             ));
         } else if self.run.number > 1 {
-            let finished = self.finished_blocks(verified).len();
+            let finished = self.finished_blocks(checkpoint_options.verified).len();
             audience.print_message(&format!(
                 "{directory}: {finished} blocks of queries are finished already"
             ));

@@ -1,8 +1,10 @@
 //! Data that every rank of a job has: the plan, the database, and its partitions.
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use fleetblast_db::load::{LoaderChoice, MemoryLoader};
 use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
@@ -39,6 +41,11 @@ pub struct RankJob<'a> {
     pub audience: Arc<dyn Audience>,
     /// Stops work in progress if the job cannot continue.
     pub halt: Halt,
+    /// How each rank loads its partitions.
+    pub loader: LoaderChoice,
+    /// Partitions that all processes loaded together, set before the ranks begin (`-loader
+    /// broadcast`).
+    pub loaded_partitions: OnceLock<HashMap<PartitionId, MemoryLoader>>,
     /// Observer of the link, on the rank that sends metadata to the I/O site.
     pub stream: Option<StreamObserver>,
     /// OIDs of each partition. The ranges ascend without gaps.
@@ -73,6 +80,7 @@ impl<'a> RankJob<'a> {
         subjects: &'a SubjectDatabase,
         audience: &Arc<dyn Audience>,
         partitions: Vec<Range<u32>>,
+        loader: LoaderChoice,
         occurrences: u64,
     ) -> Self {
         let (report, halt) = (reports::setup(plan, subjects), Halt::default());
@@ -88,6 +96,8 @@ impl<'a> RankJob<'a> {
             pssm_engine,
             audience,
             halt,
+            loader,
+            loaded_partitions: OnceLock::new(),
             stream: None,
             partitions,
         }

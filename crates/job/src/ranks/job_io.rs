@@ -9,6 +9,7 @@ use fleetblast_metadata::records::{RecordChain, RecordKind};
 use fleetblast_spool::Checkpoint;
 
 use super::checkpoint::{self, OpenedCheckpoint};
+use super::execution::SupermasterExecutor;
 use super::execution::supermaster::SearchSupermaster;
 use super::job::RankJob;
 use super::job_properties;
@@ -105,10 +106,11 @@ impl<'a> JobIo<'a> {
     pub fn into_executor(
         self,
         job: &'a RankJob<'a>,
-    ) -> Result<(SearchSupermaster<'a>, Receiver<JobOutput>), Error> {
+    ) -> Result<(Box<dyn SupermasterExecutor + 'a>, Receiver<JobOutput>), Error> {
         let (publisher, outputs) = channel();
         let JobIo { queries, output, start } = self;
-        Ok((SearchSupermaster::new(job, queries, (output, start), publisher)?, outputs))
+        let executor = SearchSupermaster::new(job, queries, (output, start), publisher)?;
+        Ok((Box::new(executor), outputs))
     }
 }
 

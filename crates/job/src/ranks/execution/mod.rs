@@ -6,7 +6,9 @@ use fleetblast_fleet::work::{
     MasterOutcome, MasterWork, SupermasterOutcome, SupermasterWork, WorkerOutcome, WorkerWork,
 };
 
+use self::report_register::SharedRegister;
 use self::shared::PassKey;
+use self::verification_records::VerificationRecords;
 use super::wire::Bytes;
 use crate::error::Error;
 use crate::trace::{LoadingCosts, Span};
@@ -34,6 +36,14 @@ pub mod worker;
 
 /// Executes the work of a supermaster.
 pub trait SupermasterExecutor: Send {
+    /// Sets the register for both ends of the report, and the records that keep the results of
+    /// verified blocks.
+    fn set_records(
+        &mut self,
+        register: Option<SharedRegister>,
+        verification_records: Option<VerificationRecords>,
+    );
+
     /// Executes one piece of work.
     ///
     /// # Errors

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex};
 
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::payload::Queries as Weighed;
@@ -20,7 +19,7 @@ use super::SupermasterExecutor;
 use super::iteration_log::{IterationLog, IterationMessage};
 use super::prediction::{BatchPredictor, ReadBlock};
 use super::query_stream::QueryStream;
-use super::report_register::ReportRegister;
+use super::report_register::SharedRegister;
 use super::shared::lock;
 use super::verification_records::VerificationRecords;
 use crate::batching::progress::BatchProgress;
@@ -50,7 +49,7 @@ pub struct SearchSupermaster<'a> {
     /// The first bytes of the metadata, if the job writes metadata instead of a report.
     start: Option<Vec<u8>>,
     /// Where both ends of the report are kept, if it consists of records.
-    register: Option<Arc<Mutex<ReportRegister>>>,
+    register: Option<SharedRegister>,
     /// Number of blocks that were read, and number of queries in them.
     blocks: u64,
     count: usize,
@@ -109,22 +108,6 @@ impl<'a> SearchSupermaster<'a> {
             failure,
             warnings,
         })
-    }
-
-    /// Sets the register to which both ends of the report are written.
-    pub fn set_register(&mut self, register: &Arc<Mutex<ReportRegister>>) {
-        self.register = Some(Arc::clone(register));
-    }
-
-    /// Sets the records that store the results of verified blocks.
-    pub fn set_verification_records(&mut self, kept: VerificationRecords) {
-        match &mut self.queries {
-            BlockSource::Plain(_) => {}
-            BlockSource::Predicted(_, verification_records) => {
-                *verification_records = Some(Box::new(kept))
-            }
-            BlockSource::Iterated(_, iterations) => iterations.set_records(kept),
-        }
     }
 
     fn open(&mut self) -> Result<SupermasterOutcome<Bytes>, Error> {
@@ -347,6 +330,20 @@ impl<'a> SearchSupermaster<'a> {
 }
 
 impl SupermasterExecutor for SearchSupermaster<'_> {
+    fn set_records(
+        &mut self,
+        register: Option<SharedRegister>,
+        verification_records: Option<VerificationRecords>,
+    ) {
+        self.register = register;
+        let Some(records) = verification_records else { return };
+        match &mut self.queries {
+            BlockSource::Plain(_) => {}
+            BlockSource::Predicted(_, kept) => *kept = Some(Box::new(records)),
+            BlockSource::Iterated(_, iterations) => iterations.set_records(records),
+        }
+    }
+
     fn run(&mut self, work: SupermasterWork<Bytes>) -> Result<SupermasterOutcome<Bytes>, Error> {
         match work {
             SupermasterWork::Open => self.open(),

@@ -23,7 +23,7 @@ use crate::fingerprint::SequenceFile;
 use crate::fingerprint::{FingerprintItem, FingerprintSums, VolumeFingerprints};
 use crate::inputs;
 use crate::plan::Plan;
-use crate::processes::{JobProcesses, mpi_failure};
+use crate::processes::{Collective, JobProcesses, mpi_failure};
 use crate::ranks::DatabaseCut;
 use crate::ranks::database_fingerprint;
 use crate::ranks::{job_properties, layout};

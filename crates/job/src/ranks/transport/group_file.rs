@@ -16,9 +16,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use fleetblast_fleet::config::Strategy;
+use fleetblast_fleet::config::{Config, Strategy};
 use fleetblast_fleet::end::Failure;
 use fleetblast_fleet::ids::Rank;
+use fleetblast_fleet::topology::Topology;
 use fleetblast_fleet::work::WorkerOutcome;
 use fleetblast_mpi::{Access, BarrierEntry, Comm, MpiError, ParallelFile, World};
 
@@ -26,7 +27,6 @@ use super::{AssembledBytes, RankEvent};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::UnfinishedReport;
-use crate::ranks::JobContext;
 
 /// The output file, which the group of this rank has opened.
 pub struct GroupFile {
@@ -51,22 +51,27 @@ impl GroupFile {
     ///
     /// # Errors
     /// The file cannot be opened, or not by the MPI-IO layer that the user chose.
-    pub fn open(world: &World, job_context: &JobContext) -> Result<Option<Self>, MpiError> {
-        let (topology, config) = (&job_context.topology, &job_context.config);
+    pub fn open(
+        world: &World,
+        topology: &Topology,
+        config: &Config,
+        report: UnfinishedReport,
+        audience: Arc<dyn Audience>,
+    ) -> Result<Option<Self>, MpiError> {
         if matches!(config.strategy, Strategy::Merge | Strategy::Records) {
             return Ok(None);
         }
         let rank = Rank(world.rank() as u32);
         let group = topology.worker_on(rank).map(|worker| topology.worker(worker).group.0);
         let Some(comm) = world.comm().split(group, rank.0)? else { return Ok(None) };
-        let file = ParallelFile::open(&comm, &job_context.path, Access::Write)?;
+        let file = ParallelFile::open(&comm, &report.part, Access::Write)?;
         let beat = config.heartbeat.filter(|_| rank == topology.supermaster);
         let (sender, receiver) = channel();
         Ok(Some(GroupFile {
             comm,
             file,
-            report: job_context.unpublished_files(),
-            audience: Arc::clone(&job_context.job.audience),
+            report,
+            audience,
             is_collective: config.strategy == Strategy::Collective,
             limit: beat.map(|beat| Duration::from_nanos(beat.limit.0)),
             sender,

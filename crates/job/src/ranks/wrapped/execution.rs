@@ -2,9 +2,9 @@
 //! program's output for the block is one piece.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex};
 
 use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
 use fleetblast_fleet::payload::Queries as Weighed;
@@ -21,7 +21,7 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::plan::WrappedJobPlan;
-use crate::ranks::execution::report_register::ReportRegister;
+use crate::ranks::execution::report_register::SharedRegister;
 use crate::ranks::execution::shared::{PassKey, WorkerShared, lock, unknown_block};
 use crate::ranks::execution::verification_records::VerificationRecords;
 use crate::ranks::execution::{MasterExecutor, SupermasterExecutor, WorkerExecutor};
@@ -51,7 +51,7 @@ pub struct WrappedSupermaster<'a> {
     output: Option<JobOutput>,
     file: SharedOutput,
     publisher: Sender<JobOutput>,
-    register: Option<Arc<Mutex<ReportRegister>>>,
+    register: Option<SharedRegister>,
     verification_records: Option<VerificationRecords>,
     /// For each block that is verified or was finished by an earlier run, the number of queries or
     /// iterations in its output.
@@ -84,15 +84,6 @@ impl<'a> WrappedSupermaster<'a> {
             last: None,
             failure: None,
         }
-    }
-
-    /// Sets the register for both ends of the report, and the records for the counts of blocks.
-    pub fn set_records(
-        &mut self,
-        register: Option<&Arc<Mutex<ReportRegister>>>,
-        verification_records: Option<VerificationRecords>,
-    ) {
-        (self.register, self.verification_records) = (register.cloned(), verification_records);
     }
 
     fn read(&mut self, number: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
@@ -163,6 +154,14 @@ impl<'a> WrappedSupermaster<'a> {
 }
 
 impl SupermasterExecutor for WrappedSupermaster<'_> {
+    fn set_records(
+        &mut self,
+        register: Option<SharedRegister>,
+        verification_records: Option<VerificationRecords>,
+    ) {
+        (self.register, self.verification_records) = (register, verification_records);
+    }
+
     fn run(&mut self, work: SupermasterWork<Bytes>) -> Result<SupermasterOutcome<Bytes>, Error> {
         match work {
             SupermasterWork::Open => {
@@ -187,7 +186,7 @@ impl SupermasterExecutor for WrappedSupermaster<'_> {
 /// Executor of the work of a master.
 pub struct WrappedMaster<'a> {
     job: &'a WrappedJob,
-    register: Option<Arc<Mutex<ReportRegister>>>,
+    register: Option<SharedRegister>,
     /// For each block, the number of queries or iterations in its output, and the names of its
     /// queries.
     blocks: HashMap<BlockId, (u64, Vec<Vec<u8>>)>,
@@ -195,7 +194,7 @@ pub struct WrappedMaster<'a> {
 
 impl<'a> WrappedMaster<'a> {
     /// Creates the executor of a master. It writes the names of queries to `register`.
-    pub fn new(job: &'a WrappedJob, register: Option<Arc<Mutex<ReportRegister>>>) -> Self {
+    pub fn new(job: &'a WrappedJob, register: Option<SharedRegister>) -> Self {
         WrappedMaster { job, register, blocks: HashMap::new() }
     }
 

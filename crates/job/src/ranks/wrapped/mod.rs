@@ -10,44 +10,35 @@ mod process;
 mod processes;
 mod properties;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
 use fleetblast_fleet::config::Config;
-use fleetblast_fleet::end::JobEnd;
-use fleetblast_fleet::ids::{GroupId, Rank};
+use fleetblast_fleet::ids::{GroupId, PartitionId};
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::topology::{Topology, TopologyShape};
-use fleetblast_mpi::name_rank;
 use fleetblast_spool::Checkpoint;
 
 use self::blocks::{FastaBlocks, count_queries};
 use self::execution::{WrappedJob, WrappedMaster, WrappedSupermaster, WrappedWorker};
 use super::checkpoint::{self, CheckpointOptions, CheckpointState, OpenedCheckpoint};
-use super::driver::{self, HostedRoles, RankEnd};
-use super::ending::{finish_checkpoint, rank_result};
-use super::execution::piece_store::PieceStore;
-use super::execution::rank_records::RankRecords;
-use super::execution::report_register::{self, SharedRegister};
-use super::execution::shared::{WorkerShared, lock};
-use super::execution::verification_records::VerificationRecords;
-use super::execution::{MasterExecutor, SupermasterExecutor};
-use super::output::publish;
-use super::output::{JobOutput, SharedOutput};
-use super::rank_threads::{combine_results, run_ranks};
-use super::supervisor::{self, Supervisor};
-use super::transport::Transport;
-
+use super::context::{HostedJob, RankContext};
+use super::ending::finish_checkpoint;
+use super::execution::report_register::SharedRegister;
+use super::execution::shared::WorkerShared;
+use super::execution::{MasterExecutor, SupermasterExecutor, WorkerExecutor};
+use super::output::JobOutput;
+use super::running::{FirstRank, RankThreads, Ranks};
+use super::supervisor::Supervisor;
 use crate::audience::Audience;
 use crate::cleanup::register_cleanup;
 use crate::error::{Error, exit};
 use crate::halt::Halt;
 use crate::interrupt::{DrainSignals, EarlySignalHandler};
-use crate::output::{Output, UnfinishedReport, leave_empty};
+use crate::output::{Output, leave_empty};
 use crate::plan::{Destination, WrappedJobPlan};
+use crate::processes::Collective;
 use crate::threads::pool;
 use crate::trace::Recorder;
 
@@ -97,45 +88,49 @@ fn on_threads(
     drain: Option<DrainSignals>,
     audience: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
-    let ranks = plan.ranks;
     preload::preload(&plan.files, &**audience)?;
-    let job = WrappedJob::new(plan, audience);
-    let cut = BlockCut::new(&job.plan, ranks)?;
+    let cut = BlockCut::new(&plan, plan.ranks)?;
+    let rank_count = plan.ranks;
+    run_on_ranks(WrappedJob::new(plan, audience), cut, rank_count, RankThreads, drain)
+}
+
+/// Runs the job on these ranks, which have read the database.
+fn run_on_ranks(
+    job: WrappedJob,
+    cut: BlockCut,
+    rank_count: u32,
+    mut ranks: impl Ranks,
+    drain: Option<DrainSignals>,
+) -> Result<(), Error> {
+    let audience = Arc::clone(&job.audience);
     let early_end = drain.as_ref().map(DrainSignals::early_end);
-    let job_io = WrappedIo::open(&job, &cut, early_end.as_deref())?;
-    let Some((job_io, checkpoint)) = job_io else { return Ok(()) };
-    let checkpoint_options = CheckpointOptions::from(&job.plan);
-    let supervisor = Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream: None };
-    let checkpoint_state = match &checkpoint {
-        Some(checkpoint) => {
-            let run = checkpoint.run();
-            let scans = checkpoint::scan_files(run, checkpoint::list_files(run)?, 0, 1)?;
-            Some(CheckpointState::with_report(
-                run.clone(),
-                &checkpoint_options,
-                &scans,
-                &**audience,
-            )?)
-        }
-        None => None,
+    let opened = ranks.open_on_first(|| WrappedIo::open(&job, &cut, early_end.as_deref()))?;
+    let (job_io, checkpoint) = opened.unzip();
+    let checkpoint = checkpoint.flatten();
+    let path = job_io.as_ref().map(|job_io| job_io.output.path().as_os_str().to_owned());
+    // An earlier run has completed the job.
+    let Some(path) = ranks.processes().broadcast(path)? else { return ranks.leave() };
+    let options = job.checkpoint_options();
+    let checkpoint_state =
+        CheckpointState::share(ranks.processes(), &options, checkpoint.as_ref(), &*audience)?;
+    let (topology, config) = plan_ranks(&job.plan, &cut, rank_count, checkpoint_state.as_ref());
+    let (path, hosts) = (path.into(), ranks.hosts());
+    let context = RankContext { job, topology, config, path, checkpoint_state, hosts };
+    let first = FirstRank {
+        executor: job_io.map(|job_io| job_io.into_executor(&context.job)),
+        supervisor: Supervisor { checkpoint: checkpoint.as_ref(), signals: drain, stream: None },
     };
-    let job_context =
-        WrappedContext::new(&job, ranks, cut, job_io.output.path().to_owned(), checkpoint_state);
-    let (executor, outputs) = job_io.into_executor(&job);
-    let results = run_ranks(
-        ranks,
-        job_context.topology.supermaster,
-        (executor, supervisor),
-        |rank, executor, supervisor, transport| {
-            Ok((job_context.run(rank, executor, supervisor, transport)?, ()))
-        },
-    );
-    let ended = combine_results(
-        results.into_iter().map(|end| job_context.rank_result(end.map(|(end, ())| end))),
-    );
-    ended.and_then(|()| publish(outputs.try_iter(), checkpoint.as_ref()))?;
-    finish_checkpoint(checkpoint, checkpoint_options.records.is_some(), &**audience);
-    check_failed_blocks(job.failed_blocks.load(Ordering::Relaxed))
+    let (is_first, mut failed) = (ranks.processes().is_first(), 0);
+    ranks.run(&context, first, |failed_blocks| {
+        failed = failed_blocks.iter().sum();
+        Ok(())
+    })?;
+    let keep = context.job.checkpoint_options().records.is_some();
+    finish_checkpoint(checkpoint, keep, &*audience);
+    check_failed_blocks(failed).map_err(|error| match is_first {
+        true => error,
+        false => Error::silent(error.exit_code),
+    })
 }
 
 /// Converts the number of failed blocks into the result of the job.
@@ -230,147 +225,83 @@ impl WrappedIo {
     }
 
     /// Returns the executor of the supermaster, and the receiver of the complete output.
-    fn into_executor(self, job: &WrappedJob) -> (WrappedSupermaster<'_>, Receiver<JobOutput>) {
+    fn into_executor(
+        self,
+        job: &WrappedJob,
+    ) -> (Box<dyn SupermasterExecutor + '_>, Receiver<JobOutput>) {
         let (publisher, outputs) = channel();
-        (WrappedSupermaster::new(job, self.blocks, self.output, publisher), outputs)
+        let executor = WrappedSupermaster::new(job, self.blocks, self.output, publisher);
+        (Box::new(executor), outputs)
     }
 }
 
-/// Everything that all ranks of this process share.
-struct WrappedContext<'a> {
-    job: &'a WrappedJob,
-    topology: Arc<Topology>,
-    config: Arc<Config>,
-    /// Temporary path of the output.
-    path: PathBuf,
-    checkpoint_state: Option<CheckpointState>,
-    /// Host name of each rank; empty for ranks of one process.
-    hosts: Vec<String>,
+/// Plans the groups of ranks, and the settings of their roles.
+fn plan_ranks(
+    plan: &WrappedJobPlan,
+    cut: &BlockCut,
+    ranks: u32,
+    checkpoint_state: Option<&CheckpointState>,
+) -> (Arc<Topology>, Arc<Config>) {
+    // There is one partition, which every rank holds.
+    let groups = ranks.div_ceil(GROUP);
+    let shape = TopologyShape { ranks, groups, replicas: ranks, partitions: 1, dedicated: false };
+    let config = Config {
+        verifies_blocks: plan.join.depends_on_earlier_counts(),
+        checkpoint: checkpoint_state.is_some_and(|checkpoint_state| checkpoint_state.durable),
+        total: cut.total,
+        // A group receives one block at a time. So a block that takes long can be handed out
+        // before its turn.
+        segment_residues: 1,
+        // Each block is one task, and takes only the memory of its text.
+        most_unfinished_blocks: plan
+            .config
+            .most_unfinished_blocks
+            .max(TASKS_PER_RANK * ranks.div_ceil(groups)),
+        most_unfinished_queries: u64::MAX,
+        ..plan.config.clone()
+    };
+    (Arc::new(Topology::new(shape)), Arc::new(config))
 }
 
-impl<'a> WrappedContext<'a> {
-    fn new(
-        job: &'a WrappedJob,
-        ranks: u32,
-        cut: BlockCut,
-        path: PathBuf,
-        checkpoint_state: Option<CheckpointState>,
-    ) -> Self {
-        // There is one partition, which every rank holds.
-        let groups = ranks.div_ceil(GROUP);
-        let shape =
-            TopologyShape { ranks, groups, replicas: ranks, partitions: 1, dedicated: false };
-        let config = Config {
-            verifies_blocks: job.plan.join.depends_on_earlier_counts(),
-            checkpoint: checkpoint_state
-                .as_ref()
-                .is_some_and(|checkpoint_state| checkpoint_state.durable),
-            total: cut.total,
-            // A group receives one block at a time. So a block that takes long can be handed out
-            // before its turn.
-            segment_residues: 1,
-            // Each block is one task, and takes only the memory of its text.
-            most_unfinished_blocks: job
-                .plan
-                .config
-                .most_unfinished_blocks
-                .max(TASKS_PER_RANK * ranks.div_ceil(groups)),
-            most_unfinished_queries: u64::MAX,
-            ..job.plan.config.clone()
-        };
-        WrappedContext {
-            job,
-            topology: Arc::new(Topology::new(shape)),
-            config: Arc::new(config),
-            path,
-            checkpoint_state,
-            hosts: Vec::new(),
-        }
+impl HostedJob for WrappedJob {
+    /// Number of blocks that failed in the process of the rank, and that no other rank has counted.
+    type RankStatistics = u64;
+
+    fn audience(&self) -> &Arc<dyn Audience> {
+        &self.audience
     }
 
-    fn rank_result(&self, end: Result<RankEnd, Error>) -> Result<(), Error> {
-        rank_result(end, self.checkpoint_state.as_ref(), &|rank| {
-            let host = self.hosts.get(rank.index()).map(String::as_str);
-            (host.is_some() || self.topology.ranks > 1).then(|| name_rank(rank, host))
-        })
+    fn halt(&self) -> &Halt {
+        &self.halt
     }
 
-    /// Runs a rank to its end, and completes its output.
-    fn run(
+    fn destination(&self) -> &Destination {
+        &self.plan.out
+    }
+
+    fn checkpoint_options(&self) -> CheckpointOptions<'_> {
+        (&self.plan).into()
+    }
+
+    fn create_master<'a>(
         &'a self,
-        rank: Rank,
-        supermaster: Option<WrappedSupermaster<'a>>,
-        supervisor: Supervisor<'a>,
-        transport: &mut impl Transport,
-    ) -> Result<RankEnd, Error> {
-        let register = report_register::open_for_rank(
-            self.checkpoint_state.as_ref(),
-            self.topology.ranks,
-            rank,
-        )?;
-        let roles = self.create_roles(rank, supermaster, register.as_ref())?;
-        let shared = roles.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
-        let failed = |end| {
-            self.job.halt.set();
-            if let Err(error) = self.rank_result(end) {
-                let report =
-                    UnfinishedReport { part: self.path.clone(), out: self.job.plan.out.clone() };
-                supervisor::exit_after_failure(error, report, Arc::clone(&self.job.audience));
-            }
-        };
-        let end =
-            driver::run(rank, &self.topology, &self.config, roles, supervisor, transport, failed)?;
-        if matches!(end, RankEnd::Exited(JobEnd::Completed)) {
-            let has_checkpoint = self.checkpoint_state.is_some();
-            shared.map_or(Ok(()), |shared| shared.finish(has_checkpoint))?;
-            if has_checkpoint {
-                register.map_or(Ok(()), |register| lock(&register).finish())?;
-            }
-        }
-        Ok(end)
+        _: GroupId,
+        _: &Topology,
+        register: Option<SharedRegister>,
+        _: &Recorder,
+    ) -> Result<Box<dyn MasterExecutor + 'a>, Error> {
+        Ok(Box::new(WrappedMaster::new(self, register)))
     }
 
-    /// Creates the roles of a rank and their executors.
-    fn create_roles(
+    fn create_worker<'a>(
         &'a self,
-        rank: Rank,
-        supermaster: Option<WrappedSupermaster<'a>>,
-        register: Option<&SharedRegister>,
-    ) -> Result<HostedRoles<'a>, Error> {
-        let job = self.job;
-        let (mut supermaster, mut earlier) = (supermaster, BTreeMap::new());
-        if let (Some(executor), Some(checkpoint_state)) = (&mut supermaster, &self.checkpoint_state)
-        {
-            let verified = job.plan.join.depends_on_earlier_counts();
-            let verification_records = (verified && checkpoint_state.durable)
-                .then(|| VerificationRecords::new(checkpoint_state, self.topology.ranks));
-            executor.set_records(register, verification_records.transpose()?);
-            earlier = checkpoint_state.finished_blocks(verified);
-        }
-        let master = self.topology.groups.iter().position(|group| group.master == rank);
-        let worker = self.topology.worker_on(rank).map(|worker| {
-            let records = self.checkpoint_state.as_ref();
-            let records = records
-                .map(|checkpoint_state| {
-                    RankRecords::new(checkpoint_state, rank, self.config.write_buffer)
-                })
-                .transpose()?;
-            let store = PieceStore::new(self.path.parent().unwrap_or(Path::new(".")));
-            let shared = Arc::new(WorkerShared::new(store, records, SharedOutput::new(&self.path)));
-            let executor = Box::new(WrappedWorker::new(job, Arc::clone(&shared))) as Box<_>;
-            Ok::<_, Error>((worker, executor, shared, pool(1)?))
-        });
-        Ok(HostedRoles {
-            supermaster: supermaster
-                .map(|executor| Box::new(executor) as Box<dyn SupermasterExecutor>),
-            earlier,
-            master: master.map(|id| {
-                let executor = WrappedMaster::new(job, register.cloned());
-                (GroupId(id as u32), Box::new(executor) as Box<dyn MasterExecutor>)
-            }),
-            worker: worker.transpose()?,
-            recorder: Recorder::default(),
-            audience: Arc::clone(&job.audience),
-        })
+        _: &[PartitionId],
+        shared: &Arc<WorkerShared>,
+    ) -> Result<(Box<dyn WorkerExecutor + 'a>, rayon::ThreadPool), Error> {
+        Ok((Box::new(WrappedWorker::new(self, Arc::clone(shared))), pool(1)?))
+    }
+
+    fn rank_statistics(&self, _: &Recorder) -> Result<u64, Error> {
+        Ok(self.failed_blocks.swap(0, Ordering::Relaxed))
     }
 }

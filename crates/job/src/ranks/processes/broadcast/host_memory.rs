@@ -8,7 +8,7 @@ use fleetblast_db::load::{PageBuffer, PageKind, machine};
 use fleetblast_mpi::{Comm, MpiError, PageStatistics, SharedFill, name_rank};
 
 use crate::error::Error;
-use crate::processes::{JobProcesses, mpi_failure};
+use crate::processes::{Collective, JobProcesses, mpi_failure};
 
 /// Memory that is being filled with partitions.
 pub enum HostMemory {

@@ -22,8 +22,9 @@ pub use self::exchange::BroadcastContext;
 use self::exchange::{PieceExchange, PieceSlot, PieceToRead};
 use self::host_memory::HostMemory;
 use crate::error::Error;
-use crate::processes::{JobProcesses, mpi_failure, require_broadcast};
-use crate::ranks::JobContext;
+use crate::processes::{Collective, JobProcesses, mpi_failure, require_broadcast};
+use crate::ranks::context::RankContext;
+use crate::ranks::job::RankJob;
 
 /// Loads the partitions that this rank's worker holds. Collective over all ranks.
 ///
@@ -32,17 +33,17 @@ use crate::ranks::JobContext;
 /// only to this rank, and was not reported.
 pub fn load(
     broadcast_context: BroadcastContext,
-    job_context: &JobContext,
+    context: &RankContext<RankJob>,
 ) -> Result<HashMap<PartitionId, MemoryLoader>, Error> {
     let (start, processes) = (Instant::now(), broadcast_context.processes);
     let world = &processes.world;
-    let database = &job_context.job.subjects.searched;
-    let partitions = processes.require_all(list_partitions(job_context))?;
+    let database = &context.job.subjects.searched;
+    let partitions = processes.require_all(list_partitions(context))?;
     let sizes: Vec<u64> = partitions.iter().map(Partition::byte_count).collect();
     agree_on_sizes(processes, &sizes)?;
     let host = world.comm().split_by_host().map_err(mpi_failure)?;
     let (on_host, host_of) = ranks_and_hosts(world, &host)?;
-    let routes = routes(&job_context.topology, &host_of, &sizes);
+    let routes = routes(&context.topology, &host_of, &sizes);
     let places = PartitionOffsets::new(&routes, &on_host);
     let own = places.shares.get(host.rank()).cloned().ok_or_else(inconsistent_ranks)?;
     let share = own.len();
@@ -55,14 +56,14 @@ pub fn load(
         let partition = &partitions[piece.partition.index()];
         source.read(partition, piece.start(), room).map_err(Error::from)
     };
-    PieceExchange::new(broadcast_context, job_context.unpublished_files(), &routes, slots)?
+    PieceExchange::new(broadcast_context, context.unpublished_files(), &routes, slots)?
         .run(jobs, read)?;
     let (memory, pages) = host_memory.finish(processes)?;
     let took = start.elapsed();
-    let own = job_context
+    let own = context
         .topology
         .worker_on(own_rank)
-        .map_or(&[][..], |worker| job_context.topology.partitions_of(worker));
+        .map_or(&[][..], |worker| context.topology.partitions_of(worker));
     let held = routes.iter().filter(|route| own.binary_search(&route.partition).is_ok());
     let held = held.map(|route| {
         let (id, memory) = (route.partition, Arc::clone(&memory));
@@ -76,10 +77,10 @@ pub fn load(
 }
 
 /// Returns all partitions, with their ranges in the files.
-fn list_partitions(job_context: &JobContext) -> Result<Vec<Partition>, Error> {
-    let database = &job_context.job.subjects.searched;
+fn list_partitions(context: &RankContext<RankJob>) -> Result<Vec<Partition>, Error> {
+    let database = &context.job.subjects.searched;
     // There is a partition even if nothing of the database is included.
-    let all = (0..job_context.topology.partitions).map(|id| job_context.job.oids(PartitionId(id)));
+    let all = (0..context.topology.partitions).map(|id| context.job.oids(PartitionId(id)));
     let all: Result<_, _> =
         all.map(|oids| database.partition(oids, PartitionContents::Residues)).collect();
     all.map_err(Error::from)
@@ -88,9 +89,8 @@ fn list_partitions(job_context: &JobContext) -> Result<Vec<Partition>, Error> {
 /// Checks that all hosts have databases of the same size: otherwise pieces of one host would not
 /// fit on another.
 fn agree_on_sizes(processes: &JobProcesses, sizes: &[u64]) -> Result<(), Error> {
-    let own = postcard::to_allocvec(sizes).map_err(Error::engine)?;
-    let first = require_broadcast(processes.broadcast_from_first(Some(own.clone()))?)?;
-    let same = match first == own {
+    let first: Vec<u64> = require_broadcast(processes.broadcast(Some(sizes.to_vec()))?)?;
+    let same = match first == sizes {
         true => Ok(()),
         false => Err(Error::database(format_args!(
             "the database has other sizes on host {} than on that of rank 0",
