@@ -41,6 +41,7 @@ use fleetblast_job::plan::{
 use fleetblast_metadata::EncodingChoice;
 use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_report::model::Notation;
+use fleetblast_stats::program::ReportedProgram;
 use fleetblast_stats::release::Release;
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
@@ -229,7 +230,7 @@ impl OpenedFiles {
             _ if elsewhere => Destination::Stdout,
             Strategy::Records if matches!(choice.number(), 13 | 14) => {
                 let what = format!("-outfmt {} with -output records", choice.number());
-                return Err(Error::unsupported(program.spec().name, what));
+                return Err(Error::unsupported(program.spec().name(), what));
             }
             Strategy::Records => input::records(files::OUT.name(), &options.files.out)?,
             _ => input::report_destination(files::OUT.name(), &options.files.out, choice.number())?,
@@ -294,7 +295,7 @@ fn with_files(
     if let Some(option) = destination.filter(|_| !crosses(report.format)) {
         let format = to_text(&options.formatting.outfmt);
         let what = format_args!("-outfmt {} with -{option}", format.trim());
-        return Err(Error::unsupported(spec.name, what));
+        return Err(Error::unsupported(spec.name(), what));
     }
     let archive = match report.format {
         Format::Archive => archive_request(program, hitlist_size, "-outfmt 11")?,
@@ -327,23 +328,23 @@ fn with_files(
     };
     if report.format.is_text() && has_long_seqids() {
         let what = "[BLAST] LONG_SEQID=1 in NCBI's configuration with -outfmt 0 to 4";
-        return Err(Error::unsupported(spec.name, what));
+        return Err(Error::unsupported(spec.name(), what));
     }
     if report.html
         && (report.format.is_text() || report.format == Format::Organisms)
         && let Some(section) = fleetblast_db::section_for_html_links()
     {
         let what = format_args!("[{section}] in NCBI's configuration with -html");
-        return Err(Error::unsupported(spec.name, what));
+        return Err(Error::unsupported(spec.name(), what));
     }
     if subjects == Subjects::Database(String::new()) {
         return Err(Error::database("Database name is required."));
     }
     Ok(Plan {
-        program: spec.name.to_owned(),
-        reported_program: search.reported_program.unwrap_or(spec.name).to_owned(),
-        query_kind: spec.queries,
-        subject_kind: spec.subjects,
+        program: spec.name().to_owned(),
+        reported_program: search.reported_program.unwrap_or(ReportedProgram::Command(spec.program)),
+        query_kind: spec.queries(),
+        subject_kind: spec.subjects(),
         params: search.params.with_query_start(query_from),
         delayed_option_error: search.delayed_option_error,
         matrix_name: search.matrix_name,
@@ -395,7 +396,7 @@ fn archive_request(
 ) -> Result<ArchiveRequest, Error> {
     let unsupported = |what: &str| {
         let what = format_args!("{what} with {purpose}");
-        Error::unsupported(program.spec().name, what)
+        Error::unsupported(program.spec().name(), what)
     };
     if let Some(name) = program.unsupported_in_archives() {
         return Err(unsupported(name));
@@ -406,7 +407,7 @@ fn archive_request(
         return Err(unsupported(&format!("-{option}")));
     }
     let request = program.archive_request(hitlist_size)?;
-    request.ok_or_else(|| Error::unsupported(program.spec().name, purpose))
+    request.ok_or_else(|| Error::unsupported(program.spec().name(), purpose))
 }
 
 /// Plans the search strategies that the job writes, if there is a file for them.
@@ -432,7 +433,7 @@ fn refuse_unsupported(
     program: &dyn SearchProgram,
     environment: &ProcessEnvironment<'_>,
 ) -> Result<(), Error> {
-    let unsupported = |what: &str| Err(Error::unsupported(program.spec().name, what));
+    let unsupported = |what: &str| Err(Error::unsupported(program.spec().name(), what));
     if let Some(error) = &program.common().unsupported {
         return Err(error.clone());
     }

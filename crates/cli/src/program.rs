@@ -13,6 +13,7 @@ use fleetblast_job::interrupt::{DrainSignals, catch_size_limit};
 use fleetblast_job::plan::{Destination, Plan, Source};
 use fleetblast_job::standard::print;
 use fleetblast_mpi::is_first_process;
+use fleetblast_stats::program::is_missing_program;
 use fleetblast_stats::release::Release;
 
 use crate::blast_formatter;
@@ -61,7 +62,7 @@ use crate::panics;
 use crate::plan::{self, ProcessEnvironment, SearchProgram};
 use crate::receive;
 use crate::report;
-use crate::search_programs::{SEARCH_PROGRAMS, SearchEntry, logs_searches};
+use crate::search_programs::{SEARCH_PROGRAMS, SearchEntry};
 use crate::simulate;
 use crate::sites::{self, SiteRole};
 use crate::strategy::ImportedSearch;
@@ -84,24 +85,6 @@ EXAMPLE
 like a command, the program is that command.
 ";
 
-/// The programs of BLAST+. FleetBLAST does not support those that are not its commands.
-const BLAST_PROGRAMS: [&str; 14] = [
-    "blast_formatter",
-    "blastdb_aliastool",
-    "blastdbcheck",
-    "blastdbcmd",
-    "blastn",
-    "blastp",
-    "blastx",
-    "deltablast",
-    "makeblastdb",
-    "psiblast",
-    "rpsblast",
-    "rpstblastn",
-    "tblastn",
-    "tblastx",
-];
-
 /// A command with its options, and the function that runs it.
 #[derive(Clone, Copy)]
 struct Command {
@@ -112,8 +95,8 @@ struct Command {
 /// The function that runs a command. The variants differ in the processes that take part.
 #[derive(Clone, Copy)]
 enum Work {
-    /// A search by all processes that were started together; the function reads its options.
-    Search(fn(&GivenOptions) -> Box<dyn SearchProgram>),
+    /// A search by all processes that were started together.
+    Search(SearchEntry),
     /// A command that each process runs independently.
     Alone(fn(&GivenOptions) -> Result<(), Error>),
     /// As `Alone`, for a command whose output can go to the `-logfile`. Its messages stay on
@@ -158,8 +141,8 @@ const COMMANDS: [Command; SEARCH_PROGRAMS.len() + OTHER_COMMANDS.len()] = {
         commands[number] = match number.checked_sub(SEARCH_PROGRAMS.len()) {
             Some(other) => OTHER_COMMANDS[other],
             None => {
-                let SearchEntry { program, read, .. } = SEARCH_PROGRAMS[number];
-                Command { program, run: Work::Search(read) }
+                let entry = SEARCH_PROGRAMS[number];
+                Command { program: entry.table, run: Work::Search(entry) }
             }
         };
         number += 1;
@@ -232,9 +215,9 @@ fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
                 return aside(error);
             }
             match command.run {
-                Work::Search(read) => {
+                Work::Search(entry) => {
                     let release = compat::given_release(&given).or(command.program.release);
-                    if !release.is_some_and(|it| logs_searches(command.program.name, it)) {
+                    if !release.is_some_and(|it| entry.logs_searches(it)) {
                         logfile::restore();
                     }
                     let imported = ImportedSearch::read(&command.program, arguments, &given);
@@ -243,7 +226,7 @@ fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
                         Err(error) => return aside(error),
                     };
                     let given = imported.as_ref().map_or(&given, |imported| &imported.given);
-                    let program = read(given);
+                    let program = (entry.read)(given);
                     search((&command.program, given), &*program, imported.as_ref(), &aside)
                 }
                 Work::Together(run) => run(&given, &aside),
@@ -283,8 +266,7 @@ fn decide(arguments: &[OsString]) -> Result<Action, Error> {
     if let Some(command) = called.and_then(find_command) {
         return parse(command, ProgramName::Blast, (path, &arguments[1..]));
     }
-    if let Some(name) = called.and_then(OsStr::to_str).filter(|name| BLAST_PROGRAMS.contains(name))
-    {
+    if let Some(name) = called.and_then(OsStr::to_str).filter(|name| is_missing_program(name)) {
         return Err(no_command(name));
     }
     let Some(word) = arguments.get(1) else {
@@ -328,7 +310,7 @@ fn help(called: &OsStr, arguments: &[OsString]) -> Result<String, Error> {
 
 /// Returns the error for an unknown command.
 fn no_command(word: &str) -> Error {
-    if BLAST_PROGRAMS.contains(&word) {
+    if is_missing_program(word) {
         let version = env!("CARGO_PKG_VERSION");
         let message =
             format!("FleetBLAST {version} does not have {word} yet; run NCBI {word} instead");
@@ -469,7 +451,7 @@ fn search(
             let when = program.common().resources.progress;
             let to_stdout = storage.out == Destination::Stdout;
             let progress: Arc<dyn Audience> =
-                Arc::new(Progress::new(program.spec().name, when, to_stdout));
+                Arc::new(Progress::new(program.spec().name(), when, to_stdout));
             return fleetblast_job::sites::run_io_ranks(&storage, &progress);
         }
         Ok(place) => place,
@@ -499,7 +481,7 @@ fn search(
     let (spec, options) = (program.spec(), program.common());
     hint::before_search(spec, &plan, program.query().0);
     let when = options.resources.progress;
-    let progress = Arc::new(Progress::new(spec.name, when, plan.out == Destination::Stdout));
+    let progress = Arc::new(Progress::new(spec.name(), when, plan.out == Destination::Stdout));
     let db = options.database.db.as_deref().unwrap_or_default();
     let searched = match site {
         Some(SiteRole::Both(storage)) => {

@@ -6,6 +6,7 @@ use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
 use fleetblast_report::archive_reader::StoredRequest;
 use fleetblast_seq::asn::AsnReader;
 use fleetblast_seq::asn::ber::tag;
+use fleetblast_stats::program::{BlastProgram, QueryFilter};
 
 use crate::options::spec::Program;
 
@@ -128,20 +129,16 @@ pub fn search_options(
     }
     // Tasks for short queries set the filters of all programs. The searched range of the queries
     // and masks by name are not restored, as in BLAST+.
-    add(if request.program == "blastn" { "dust" } else { "seg" }, query_filter(request, stored));
+    let filter = match request.program.properties().query_filter {
+        QueryFilter::Dust => "dust",
+        QueryFilter::Seg => "seg",
+    };
+    add(filter, query_filter(request, stored));
     let mask = stored.integer("DbFilteringAlgorithmId").map(|number| number.to_string());
     let is_hard = stored.integer("SubjectMaskingType") == Some(2);
     add(if is_hard { "db_hard_mask" } else { "db_soft_mask" }, mask);
     add("num_iterations", request.iteration().map(|number| number.to_string()));
-    if request.program == "blastn" {
-        let has_template = stored.integer("MBTemplateLength").is_some_and(|length| length > 0);
-        let task = match request.service.as_str() {
-            "megablast" if has_template => "dc-megablast",
-            "megablast" => "megablast",
-            _ => "blastn",
-        };
-        add("task", Some(task.to_owned()));
-    }
+    add("task", stored_task(request, stored).map(str::to_owned));
     let flags = [
         ("-ungapped", stored.boolean("UngappedMode") == Some(true)),
         ("-use_sw_tback", stored.boolean("SmithWatermanMode") == Some(true)),
@@ -151,11 +148,30 @@ pub fn search_options(
     words
 }
 
+/// Returns the task of a search; `None` if its program does not store it.
+fn stored_task(request: &StoredRequest, stored: &StoredOptions<'_>) -> Option<&'static str> {
+    match request.program {
+        BlastProgram::Blastn => {
+            let has_template = stored.integer("MBTemplateLength").is_some_and(|length| length > 0);
+            Some(match request.service.as_str() {
+                "megablast" if has_template => "dc-megablast",
+                "megablast" => "megablast",
+                _ => request.program.name(),
+            })
+        }
+        BlastProgram::Blastp
+        | BlastProgram::Blastx
+        | BlastProgram::Tblastn
+        | BlastProgram::Tblastx
+        | BlastProgram::Psiblast => None,
+    }
+}
+
 /// Returns the value of `-dust` or `-seg`; `None` if nothing is stored.
 pub fn query_filter(request: &StoredRequest, stored: &StoredOptions<'_>) -> Option<String> {
-    match request.program.as_str() {
-        "blastn" => filter(stored, "Dust", ["Level", "Window", "Linker"]),
-        _ => filter(stored, "Seg", ["Window", "Locut", "Hicut"]),
+    match request.program.properties().query_filter {
+        QueryFilter::Dust => filter(stored, "Dust", ["Level", "Window", "Linker"]),
+        QueryFilter::Seg => filter(stored, "Seg", ["Window", "Locut", "Hicut"]),
     }
 }
 

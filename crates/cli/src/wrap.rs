@@ -11,6 +11,7 @@ use fleetblast_job::audience::Audience;
 use fleetblast_job::error::Error;
 use fleetblast_job::interrupt::DrainSignals;
 use fleetblast_job::plan::{Checkpoint, Destination, OutputJoin, PLACEHOLDERS, WrappedJobPlan};
+use fleetblast_stats::program::{BlastProgram, is_missing_program};
 
 use crate::dbcheck;
 use crate::hint;
@@ -25,18 +26,6 @@ use crate::plan::fleet::write_buffer;
 use crate::plan::{input, refuse_other_checkpoint};
 use crate::terminal::Progress;
 
-/// Search programs of BLAST+, whose options are known.
-const OF_BLAST: [&str; 9] = [
-    "blastn",
-    "blastp",
-    "blastx",
-    "deltablast",
-    "psiblast",
-    "rpsblast",
-    "rpstblastn",
-    "tblastn",
-    "tblastx",
-];
 /// Options of BLAST+'s search programs that do not work in blocks. They name a file that each block
 /// would overwrite, or work with only one query.
 const OF_ONE_RUN: [&str; 8] = [
@@ -140,11 +129,11 @@ fn config(options: &WrapOptions) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Returns whether a command is a program of BLAST+, or this program under the name of one.
+/// Returns whether a command is a search program of BLAST+, or this program under the name of one.
 fn names_blast(command: &[OsString]) -> bool {
     command.iter().take(2).any(|word| {
         let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy();
-        OF_BLAST.contains(&&*name)
+        BlastProgram::from_name(&name).is_ok() || is_missing_program(&name)
     })
 }
 

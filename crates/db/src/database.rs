@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fleetblast_seq::id::Molecule;
 use serde::{Deserialize, Serialize};
 
 use crate::cursor::{OidCursor, RetrievableOids};
@@ -53,6 +54,15 @@ impl SequenceKind {
     /// Returns the extension of a file of the database: `extension("in")` is `pin` or `nin`.
     pub fn extension(self, rest: &str) -> String {
         format!("{}{rest}", self.extension_letter())
+    }
+}
+
+impl From<Molecule> for SequenceKind {
+    fn from(molecule: Molecule) -> Self {
+        match molecule {
+            Molecule::Protein => Self::Protein,
+            Molecule::Nucleotide => Self::Nucleotide,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::{NucleotideParams, Params};
 use fleetblast_stats::nucleotide::NucleotideScoring;
+use fleetblast_stats::program::{BlastProgram, ReportedProgram};
 use fleetblast_stats::release::Release;
 
 use crate::plan::{BatchSize, Citations, Plan};
@@ -14,8 +15,8 @@ pub fn megablast(queries: &Path) -> Plan {
     let scoring = NucleotideScoring::new(1, -2, 0, 0).expect("known scores");
     let params = NucleotideParams::megablast(&Release::V2_12_0, scoring);
     Plan {
-        program: "blastn".to_owned(),
-        reported_program: "blastn".to_owned(),
+        program: BlastProgram::Blastn.name().to_owned(),
+        reported_program: ReportedProgram::Command(BlastProgram::Blastn),
         query_kind: SequenceKind::Nucleotide,
         subject_kind: SequenceKind::Nucleotide,
         batch_size: BatchSize::Adaptive { max_letters: params.chunk as i32 - 1000 },

@@ -109,26 +109,13 @@ fn descriptions(setup: &ReportSetup) -> [AsnValue; 3] {
         AsnValue::choice("user", AsnValue::Fields(fields))
     };
     let boolean = |value| AsnValue::choice("bool", AsnValue::Boolean(value));
-    let number = AsnValue::integer(program_number(setup.program));
+    let number = AsnValue::integer(setup.program.number());
     let (database, flag) = database(setup);
     [
         object("Hist Seqalign", b"Hist Seqalign", boolean(true)),
-        object("Blast Type", setup.program.as_bytes(), AsnValue::choice("int", number)),
+        object("Blast Type", setup.program.name().as_bytes(), AsnValue::choice("int", number)),
         object("Blast Database Title", &database, boolean(flag)),
     ]
-}
-
-/// Returns the number of a program (`EProgram`, blast_types.hpp).
-fn program_number(program: &str) -> i64 {
-    match program {
-        "blastn" => 1,
-        "blastp" => 2,
-        "blastx" => 3,
-        "tblastn" => 4,
-        "tblastx" => 5,
-        "psitblastn" => 11,
-        _ => 10,
-    }
 }
 
 /// Returns the titles of the databases, and whether they have nucleotides. BLAST+ shows neither for

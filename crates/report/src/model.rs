@@ -5,6 +5,7 @@ mod queries;
 mod subjects;
 
 use fleetblast_engine::params::Params;
+use fleetblast_stats::program::ReportedProgram;
 use fleetblast_stats::release::XmlEncoding;
 
 pub use self::formats::{
@@ -20,8 +21,8 @@ use crate::papers::Citations;
 /// The inputs of a report that are the same for all queries of a job.
 #[derive(Clone, Debug)]
 pub struct ReportSetup<'a> {
-    /// Name of the program in lower case, such as `blastp`.
-    pub program: &'a str,
+    /// The program that the report names.
+    pub program: ReportedProgram,
     /// The papers that the program cites.
     pub citations: Citations,
     /// The searched databases.
@@ -40,7 +41,7 @@ pub struct ReportSetup<'a> {
 impl ReportSetup<'_> {
     /// Returns the program and its version, with which reports begin: `BLASTP 2.12.0+`.
     pub(crate) fn banner(&self) -> String {
-        self.params.common().release.banner(self.program)
+        self.params.common().release.banner(self.program.name())
     }
 
     /// Returns the encoding of XML.

@@ -181,7 +181,7 @@ fn begin_object<'o>(
     }
     let mut writer = writer_within((setup, format), format.notation.depth_of_root(), false, out);
     writer.open("report", "Report");
-    writer.text("program", setup.program.as_bytes())?;
+    writer.text("program", setup.program.name().as_bytes())?;
     writer.text("version", setup.banner().as_bytes())?;
     writer.text("reference", setup.citations.of_xml().citation().as_bytes())?;
     writer.open("search-target", "Target");

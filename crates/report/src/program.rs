@@ -7,6 +7,7 @@ use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::matrix::ScoreMatrix;
+use fleetblast_stats::program::ReportedProgram;
 
 use crate::columns::Columns;
 use crate::error::ReportError;
@@ -283,7 +284,10 @@ pub fn omits_zero_identities(setup: &ReportSetup, query: &QueryResult) -> bool {
         return false;
     }
     let is_after_pattern = query.query.pssm.is_some() || setup.citations != Citations::Phiblast;
-    setup.program == "psiblast" && is_after_pattern
+    match setup.program {
+        ReportedProgram::Command(program) => program.properties().iterates && is_after_pattern,
+        ReportedProgram::Psitblastn | ReportedProgram::Phiblastp => false,
+    }
 }
 
 /// Returns the value of the XML element `filter`: the masking of the queries as one string, without

@@ -86,7 +86,7 @@ impl SamHeader {
         let version = setup.params.common().release.version;
         let mut last = format!("@PG\tID:0\tVN:{version}+\tCL:").into_bytes();
         last.extend_from_slice(&options.command);
-        last.extend_from_slice(format!("\tPN:{}\n", setup.program).as_bytes());
+        last.extend_from_slice(format!("\tPN:{}\n", setup.program.name()).as_bytes());
         SamHeader::from_first_and_last(first, &last)
     }
 

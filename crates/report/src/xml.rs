@@ -26,7 +26,7 @@ pub fn prologue(
         b"\n<!DOCTYPE BlastOutput PUBLIC \"-//NCBI//NCBI BlastOutput/EN\" \
           \"http://www.ncbi.nlm.nih.gov/dtd/NCBI_BlastOutput.dtd\">\n<BlastOutput>\n",
     );
-    element(setup, 2, "BlastOutput_program", setup.program.as_bytes(), out)?;
+    element(setup, 2, "BlastOutput_program", setup.program.name().as_bytes(), out)?;
     element(setup, 2, "BlastOutput_version", setup.banner().as_bytes(), out)?;
     element(
         setup,

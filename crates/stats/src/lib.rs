@@ -1,5 +1,5 @@
 //! Scoring systems and their statistics: matrices, Karlin–Altschul and Gumbel parameters, length
-//! adjustment, e-values.
+//! adjustment, e-values; and the programs and releases of BLAST+.
 //!
 //! This crate scores residues but knows nothing of the source of sequences. Scores are raw
 //! integers, `lambda` and `h` are in nats, lengths in residues. Every formula keeps BLAST+'s order
@@ -17,6 +17,7 @@ pub mod matrix;
 pub mod nucleotide;
 mod parameters;
 pub mod pattern;
+pub mod program;
 pub mod release;
 pub mod scoring;
 pub mod sums;

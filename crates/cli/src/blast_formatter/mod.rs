@@ -12,7 +12,7 @@ use fleetblast_job::{
     ArchiveReport, ArchivedSearch, SubjectDatabase, empty_subject_message, standard,
 };
 use fleetblast_report::archive_reader::{
-    self, StoredArchive, StoredObject, StoredRequest, StoredSubjects,
+    self, StoredArchive, StoredContent, StoredObject, StoredRequest, StoredSubjects,
 };
 use fleetblast_report::{RepeatedSettings, repeat_archive};
 use fleetblast_seq::asn::{AsnError, AsnReader};
@@ -24,7 +24,7 @@ use crate::options::compat;
 use crate::options::parse::{self, GivenOptions, Request};
 use crate::options::usage::ProgramName;
 use crate::plan::{self, ProcessEnvironment};
-use crate::search_programs;
+use crate::search_programs::SearchEntry;
 use crate::stored_search::asn_reader;
 use crate::terminal::{Progress, ProgressMode};
 
@@ -66,7 +66,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         return Err(archives.invalid("it is empty"));
     }
     while let Some(object) = next {
-        let Some(archive) = object.archive else {
+        let StoredContent::Archive(archive) = object.content else {
             next = archives.next_archive()?;
             continue;
         };
@@ -151,7 +151,8 @@ impl<'a> Archives<'a> {
         Ok(Archives { reader: asn_reader(input, first), path, keeps_values })
     }
 
-    /// Reads the next archive, and prints the messages of its search.
+    /// Reads the next archive, and prints the messages of its search. Refuses a search of an
+    /// unknown program.
     fn next_archive(&mut self) -> Result<Option<StoredObject>, Error> {
         let object = archive_reader::read_next(&mut self.reader, self.keeps_values);
         let object = object.map_err(|error| match error {
@@ -161,14 +162,19 @@ impl<'a> Archives<'a> {
             }
         })?;
         object.iter().flat_map(|object| &object.messages).for_each(|message| say(message));
-        Ok(object)
+        match object {
+            Some(StoredObject { content: StoredContent::UnknownSearch(unknown), .. }) => {
+                Err(unsupported_search_error(&unknown.program, &unknown.service))
+            }
+            object => Ok(object),
+        }
     }
 
     /// Returns the next archive of the same document, without those that have only messages.
     fn rest(&mut self) -> Option<Result<StoredArchive, Error>> {
         loop {
             match self.next_archive() {
-                Ok(Some(StoredObject { archive: Some(archive), .. })) => {
+                Ok(Some(StoredObject { content: StoredContent::Archive(archive), .. })) => {
                     warn_of_empty_subjects(&archive);
                     return Some(Ok(*archive));
                 }
@@ -193,6 +199,12 @@ fn warn_of_empty_subjects(archive: &StoredArchive) {
     }
 }
 
+/// Returns the error for the archive of a search that is not supported.
+fn unsupported_search_error(stored_name: &str, service: &str) -> Error {
+    let what = format_args!("archives of {stored_name} ({service})");
+    Error::unsupported(BLAST_FORMATTER.name, what)
+}
+
 fn invalid(path: &OsStr, why: &str) -> Error {
     let mut error = Error::query_options(INVALID);
     error.message.push_str(&format!("\n({}: {why})", path.to_string_lossy()));
@@ -206,15 +218,9 @@ fn plan(
     options: &FormatterOptions,
     environment: &ProcessEnvironment<'_>,
 ) -> Result<Plan, Error> {
-    let what = format!("archives of {} ({})", archive.request.program, archive.request.service);
-    let unsupported = || Error::unsupported(BLAST_FORMATTER.name, &what);
-    let program = match (archive.request.service.as_str(), archive.request.program.as_str()) {
-        ("plain" | "megablast", program) => program,
-        ("psi", "blastp") => "psiblast",
-        _ => return Err(unsupported()),
-    };
-    let entry = search_programs::find(program).ok_or_else(unsupported)?;
-    let table = entry.program.in_release(Some(options.release));
+    let StoredRequest { program, service, .. } = &archive.request;
+    let entry = SearchEntry::new(*program);
+    let table = entry.table.in_release(Some(options.release));
     words::refuse_big_integers(archive)?;
     let words = words::search_words(archive, options, &table)?;
     let given = match parse::parse(&table, ProgramName::Blast, &words)? {
@@ -222,17 +228,19 @@ fn plan(
             compat::insert_release(options.release, &mut given);
             given
         }
-        Request::Print(_) | Request::PrintVersion(_) => return Err(unsupported()),
+        Request::Print(_) | Request::PrintVersion(_) => {
+            return Err(unsupported_search_error(program.properties().stored_name, service));
+        }
     };
     let mut warnings = Vec::new();
     let search = (entry.read)(&given);
     let plan = plan::plan(&*search, environment, &mut warnings);
-    let program = format!("[{}] ", entry.program.name);
-    warnings.iter().for_each(|warning| complain(&warning.replacen(&program, "", 1)));
+    let prefix = format!("[{}] ", program.name());
+    warnings.iter().for_each(|warning| complain(&warning.replacen(&prefix, "", 1)));
     if words::warns_of_few(archive, options) {
         complain("Warning: Examining 5 or more matches is recommended");
     }
-    if words::is_sam(options) && !search.spec().has_sam {
+    if words::is_sam(options) && !search.spec().properties().has_sam {
         return Err(Error::query_options("SAM format is only applicable to blastn results"));
     }
     let mut plan = plan?;

@@ -76,7 +76,8 @@ pub fn search_words(
     let limits = Limits::new(options, &stored);
     // An archive is not a report of hits, and SAM of other programs is refused later. Their options
     // mean the same as those of a table.
-    let is_table = is_archive(options) || is_sam(options) && archive.request.program != "blastn";
+    let is_table =
+        is_archive(options) || is_sam(options) && !archive.request.program.properties().has_sam;
     let format = if is_table { OsString::from("6") } else { options.formatting.outfmt.clone() };
     words.extend(report_options(&options.formatting, format, &limits));
     words.extend([OsString::from("-out"), options.out.clone()]);

@@ -12,6 +12,7 @@ use fleetblast_job::sites::{self, IoSitePlan};
 use fleetblast_job::threads::Threads;
 use fleetblast_metadata::header::OptionValue;
 use fleetblast_metadata::{Encoding, EncodingChoice, Header};
+use fleetblast_stats::program::BlastProgram;
 
 use crate::crossing;
 use crate::hint;
@@ -23,7 +24,7 @@ use crate::options::search::database::{DB, SUBJECT};
 use crate::options::search::outfmt::OUTFMT;
 use crate::options::typed::to_text;
 use crate::plan::{self, ProcessEnvironment, input};
-use crate::search_programs::{self, SearchEntry};
+use crate::search_programs::SearchEntry;
 use crate::terminal::{Progress, ProgressMode};
 use crate::threads::{self, FLEETBLAST_THREADS};
 
@@ -84,8 +85,8 @@ fn storage(
 fn alone(options: &ExpandOptions, given: &GivenOptions) -> Result<(), Error> {
     let opened = open(options)?;
     let out = destination(options)?;
-    let searched = search_programs::find(&opened.header.program);
-    let program = searched.map_or(EXPAND.name, |entry| entry.program.name);
+    // An unknown program is refused after a warning about the version that made the metadata.
+    let program = searched_program(&opened.header).map_or(EXPAND.name, BlastProgram::name);
     let progress = Progress::new(program, ProgressMode::Auto, out == Destination::Stdout);
     write_report(opened, out, (options, given), &progress)
 }
@@ -147,7 +148,8 @@ pub fn write_report(
         let what = "-query with formats 15 and 16, whose objects are joined";
         return Err(Error::unsupported("expand", what));
     }
-    expand(ExpandRequest { opened, plan, out, threads: threads.count, wanted }, audience)
+    let program = searched_program(&opened.header)?;
+    expand(ExpandRequest { opened, program, plan, out, threads: threads.count, wanted }, audience)
 }
 
 /// Returns whether the report is JSON or XML2. Then no query can be left out: the text of a query
@@ -201,9 +203,8 @@ pub fn plan_report(
         }
     }
     let name = &*header.program;
-    let searched = search_programs::find(name)
-        .ok_or_else(|| Error::unsupported(name, format_args!("metadata of {name}")))?;
-    if searched.iterates && only {
+    let program = searched_program(header)?;
+    if program.properties().iterates && only {
         return Err(Error::query_options(format_args!(
             "{} holds the report of {name} as it is: name no -{} or -{}",
             path.display(),
@@ -211,7 +212,7 @@ pub fn plan_report(
             SUBJECT.name()
         )));
     }
-    let plan = search(searched, (header, path), (options, given), warnings)?;
+    let plan = search(program, (header, path), (options, given), warnings)?;
     // Metadata do not have the definition lines of queries, which archives hold.
     if plan.report.format == Format::Archive {
         return Err(Error::unsupported(name, "metadata with -outfmt 11"));
@@ -235,9 +236,16 @@ pub fn plan_report(
     Ok(Some(Plan { report, restriction, threads, ..plan }))
 }
 
+/// Returns the program that made the metadata.
+fn searched_program(header: &Header) -> Result<BlastProgram, Error> {
+    let name = &*header.program;
+    BlastProgram::from_name(name)
+        .map_err(|_| Error::unsupported(name, format_args!("metadata of {name}")))
+}
+
 /// Plans a search again from the header of its metadata, with the options given at this site.
 fn search(
-    SearchEntry { program, read, .. }: &SearchEntry,
+    program: BlastProgram,
     (header, path): (&Header, &Path),
     (options, given): (&ExpandOptions, &GivenOptions),
     warnings: &mut Vec<String>,
@@ -253,7 +261,8 @@ fn search(
             to_text(std::ffi::OsStr::from_bytes(&header.database.label))
         )));
     }
-    let decoded = crossing::decode_options(program, (header, path))?;
+    let SearchEntry { table, read, .. } = SearchEntry::new(program);
+    let decoded = crossing::decode_options(&table, (header, path))?;
     let sent = |name: &str| {
         let mut values = header.environment.iter().filter(|(other, _)| other == name);
         values.next().map(|(_, value)| std::ffi::OsStr::from_bytes(value).to_owned())

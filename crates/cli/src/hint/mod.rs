@@ -30,15 +30,15 @@ pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     unknown_columns(&plan.report);
     hint_ignored_variables(plan.threads.source);
     hint_used_threads(plan);
-    let name = program.name;
+    let name = program.name();
     let taken = |kind| format!("{name} takes its letters for {}", describe_kind(kind)[1]);
     if let Source::File(path) = &plan.query
         && plan.initial_pssm.is_none()
     {
-        wrong_kind(path, "the first query", program.queries, &taken(program.queries));
+        wrong_kind(path, "the first query", program.queries(), &taken(program.queries()));
     }
     if let Subjects::Fasta { source: Source::File(path), .. } = &plan.subjects {
-        wrong_kind(path, "the first subject", program.subjects, &taken(program.subjects));
+        wrong_kind(path, "the first subject", program.subjects(), &taken(program.subjects()));
     }
     // A search that starts with a PSSM reads no queries; planning has read the file of the PSSM.
     if plan.query == Source::Stdin && plan.initial_pssm.is_none() {
@@ -118,10 +118,10 @@ pub fn with_hint(program: &ProgramSpec, db: &str, mut error: Error) -> Error {
     if error.kind != ErrorKind::MissingDatabase || !somebody_reads() {
         return error;
     }
-    let found = other_kind(program.subjects);
+    let found = other_kind(program.subjects());
     error.message += &match dbcheck::open(db, Some(found)) {
         Ok(_) => {
-            let ([_, has], [_, wants], name) = (describe_kind(found), describe_kind(program.subjects), program.name);
+            let ([_, has], [_, wants], name) = (describe_kind(found), describe_kind(program.subjects()), program.name());
             format!("\nHint: {db} is a database of {has}; {name} searches those of {wants}.")
         }
         Err(_) => "\nHint: 'fleetblast blastdbcmd -list DIRECTORY' lists databases, and 'fleetblast makeblastdb' \

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fleetblast_stats::program::BlastProgram;
 use fleetblast_stats::release::Release;
 
 use self::cache::VersionCache;
@@ -17,7 +18,8 @@ use self::cache::VersionCache;
 pub const VARIABLE: &str = "FLEETBLAST_COMPAT";
 
 /// Programs by which BLAST+ is recognized.
-const PROGRAMS: [&str; 3] = ["blastp", "blastn", "makeblastdb"];
+const PROGRAMS: [&str; 3] =
+    [BlastProgram::Blastp.name(), BlastProgram::Blastn.name(), "makeblastdb"];
 
 /// Time that a program has to print its version.
 const LIMIT: Duration = Duration::from_secs(10);

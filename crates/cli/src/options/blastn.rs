@@ -1,8 +1,8 @@
 //! `blastn`: its table of options, the single source for the parser, `-h` and `-help`; and the
 //! types of their values.
 
-use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::Strands;
+use fleetblast_stats::program::BlastProgram;
 
 use super::RELEASE;
 use super::compat;
@@ -25,14 +25,8 @@ use super::spec::{self, OptionSpec, Program};
 use super::values::Values;
 
 /// Properties of `blastn` besides its table of options.
-pub const SPEC: ProgramSpec = ProgramSpec {
-    name: "blastn",
-    release: RELEASE,
-    queries: SequenceKind::Nucleotide,
-    subjects: SequenceKind::Nucleotide,
-    has_sam: true,
-    has_sort_options: true,
-};
+pub const SPEC: ProgramSpec =
+    ProgramSpec { program: BlastProgram::Blastn, release: RELEASE, has_sort_options: true };
 
 /// A preset of `blastn`: defaults for options left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +65,7 @@ const FLEET: [OptionSpec; 3] = [
 
 /// The command `blastn` with its table of options.
 pub const BLASTN: Program = Program {
-    name: SPEC.name,
+    name: SPEC.name(),
     release: Some(SPEC.release),
     about: "Nucleotide-Nucleotide BLAST",
     description: &["Nucleotide-Nucleotide BLAST"],

@@ -1,7 +1,7 @@
 //! `blastp`: its table of options, the single source for the parser, `-h` and `-help`; and the
 //! types of their values.
 
-use fleetblast_db::SequenceKind;
+use fleetblast_stats::program::BlastProgram;
 
 use super::RELEASE;
 use super::compat;
@@ -20,14 +20,8 @@ use super::spec::{self, Program};
 use super::values::Values;
 
 /// Properties of `blastp` besides its table of options.
-pub const SPEC: ProgramSpec = ProgramSpec {
-    name: "blastp",
-    release: RELEASE,
-    queries: SequenceKind::Protein,
-    subjects: SequenceKind::Protein,
-    has_sam: false,
-    has_sort_options: true,
-};
+pub const SPEC: ProgramSpec =
+    ProgramSpec { program: BlastProgram::Blastp, release: RELEASE, has_sort_options: true };
 
 const TASKS: ValueWords<TaskDefaults, 3> = ValueWords::new([
     ("blastp", TaskDefaults::USUAL),
@@ -40,7 +34,7 @@ pub const TASK: Opt<TaskDefaults> = task::option(&TASKS, "blastp");
 
 /// The command `blastp` with its table of options.
 pub const BLASTP: Program = Program {
-    name: SPEC.name,
+    name: SPEC.name(),
     release: Some(SPEC.release),
     about: "Protein-Protein BLAST",
     description: &["Protein-Protein BLAST"],

@@ -1,9 +1,9 @@
 //! `blastx`: its table of options, the single source for the parser, `-h` and `-help`; and the
 //! types of their values.
 
-use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::Strands;
 use fleetblast_seq::translation::GeneticCode;
+use fleetblast_stats::program::BlastProgram;
 
 use super::RELEASE;
 use super::compat;
@@ -26,14 +26,8 @@ use super::spec::{self, Program};
 use super::values::Values;
 
 /// Properties of `blastx` besides its table of options.
-pub const SPEC: ProgramSpec = ProgramSpec {
-    name: "blastx",
-    release: RELEASE,
-    queries: SequenceKind::Nucleotide,
-    subjects: SequenceKind::Protein,
-    has_sam: false,
-    has_sort_options: true,
-};
+pub const SPEC: ProgramSpec =
+    ProgramSpec { program: BlastProgram::Blastx, release: RELEASE, has_sort_options: true };
 
 const TASKS: ValueWords<TaskDefaults, 2> =
     ValueWords::new([("blastx", TaskDefaults::USUAL), ("blastx-fast", TaskDefaults::FAST)]);
@@ -43,7 +37,7 @@ pub const TASK: Opt<TaskDefaults> = task::option(&TASKS, "blastx");
 
 /// The command `blastx` with its table of options.
 pub const BLASTX: Program = Program {
-    name: SPEC.name,
+    name: SPEC.name(),
     release: Some(SPEC.release),
     about: "Translated Query-Protein Subject BLAST",
     description: &["Translated Query-Protein Subject BLAST"],

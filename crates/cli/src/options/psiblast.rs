@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use fleetblast_db::SequenceKind;
+use fleetblast_stats::program::BlastProgram;
 
 use super::RELEASE;
 use super::compat;
@@ -25,11 +25,8 @@ use super::values::Values;
 
 /// Properties of `psiblast` besides its table of options.
 pub const SPEC: ProgramSpec = ProgramSpec {
-    name: "psiblast",
+    program: BlastProgram::Psiblast,
     release: RELEASE,
-    queries: SequenceKind::Protein,
-    subjects: SequenceKind::Protein,
-    has_sam: false,
     // `CPsiBlastApp` ignores `-sorthits`, `-sorthsps` and `delim=` in `-outfmt`.
     has_sort_options: false,
 };
@@ -46,7 +43,7 @@ const METADATA: [OptionSpec; 2] = [
 
 /// The command `psiblast` with its table of options.
 pub const PSIBLAST: Program = Program {
-    name: SPEC.name,
+    name: SPEC.name(),
     release: Some(SPEC.release),
     about: "Position-Specific Iterated BLAST",
     description: &["Position-Specific Iterated BLAST"],

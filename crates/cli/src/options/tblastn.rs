@@ -3,8 +3,8 @@
 
 use std::ffi::OsString;
 
-use fleetblast_db::SequenceKind;
 use fleetblast_seq::translation::GeneticCode;
+use fleetblast_stats::program::BlastProgram;
 
 use super::RELEASE;
 use super::compat;
@@ -28,14 +28,8 @@ use super::spec::{self, Program};
 use super::values::Values;
 
 /// Properties of `tblastn` besides its table of options.
-pub const SPEC: ProgramSpec = ProgramSpec {
-    name: "tblastn",
-    release: RELEASE,
-    queries: SequenceKind::Protein,
-    subjects: SequenceKind::Nucleotide,
-    has_sam: false,
-    has_sort_options: true,
-};
+pub const SPEC: ProgramSpec =
+    ProgramSpec { program: BlastProgram::Tblastn, release: RELEASE, has_sort_options: true };
 
 const TASKS: ValueWords<TaskDefaults, 2> =
     ValueWords::new([("tblastn", TaskDefaults::USUAL), ("tblastn-fast", TaskDefaults::FAST)]);
@@ -48,7 +42,7 @@ const HOLDS_A_QUERY: &[&str] = &["in_pssm"];
 
 /// The command `tblastn` with its table of options.
 pub const TBLASTN: Program = Program {
-    name: SPEC.name,
+    name: SPEC.name(),
     release: Some(SPEC.release),
     about: "Protein Query-Translated Subject BLAST",
     description: &["Protein Query-Translated Subject BLAST"],

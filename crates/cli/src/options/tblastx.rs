@@ -3,9 +3,9 @@
 
 use std::ffi::OsString;
 
-use fleetblast_db::SequenceKind;
 use fleetblast_engine::params::Strands;
 use fleetblast_seq::translation::GeneticCode;
+use fleetblast_stats::program::BlastProgram;
 
 use super::RELEASE;
 use super::compat;
@@ -26,18 +26,12 @@ use super::spec::{self, Program};
 use super::values::Values;
 
 /// Properties of `tblastx` besides its table of options.
-pub const SPEC: ProgramSpec = ProgramSpec {
-    name: "tblastx",
-    release: RELEASE,
-    queries: SequenceKind::Nucleotide,
-    subjects: SequenceKind::Nucleotide,
-    has_sam: false,
-    has_sort_options: true,
-};
+pub const SPEC: ProgramSpec =
+    ProgramSpec { program: BlastProgram::Tblastx, release: RELEASE, has_sort_options: true };
 
 /// The command `tblastx` with its table of options.
 pub const TBLASTX: Program = Program {
-    name: SPEC.name,
+    name: SPEC.name(),
     release: Some(SPEC.release),
     about: "Translated Query-Translated Subject BLAST",
     description: &["Translated Query-Translated Subject BLAST"],

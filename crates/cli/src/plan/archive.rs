@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_engine::params::Strands;
 use fleetblast_job::error::Error;
 use fleetblast_report::archive_options::{ArchiveOption, ArchiveRequest, OptionValue};
+use fleetblast_stats::program::BlastProgram;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{ScoringSystem, suggested_two_hit_window};
 
@@ -230,10 +231,11 @@ impl SetOptions {
         self.boolean("SmithWatermanMode", options.use_sw_tback);
     }
 
-    /// Returns the request of a search of `program`. `strands` is `None` for protein queries.
+    /// Returns the request of a search of `program`, one of whose services is `service`. `strands`
+    /// is `None` for protein queries.
     pub fn into_request(
         self,
-        program: &str,
+        program: BlastProgram,
         service: &str,
         strands: Option<Strands>,
     ) -> ArchiveRequest {
@@ -243,8 +245,10 @@ impl SetOptions {
             Some(Strands::Plus) => "plus",
             Some(Strands::Minus) => "minus",
         };
+        let properties = program.properties();
+        debug_assert!(properties.services.contains(&service));
         ArchiveRequest {
-            program: program.to_owned(),
+            program: properties.stored_name.to_owned(),
             service: service.to_owned(),
             algorithm_options: self.options,
             subject_options: Vec::new(),

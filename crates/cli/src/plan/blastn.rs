@@ -138,7 +138,7 @@ impl SearchProgram for BlastnOptions {
             Task::Megablast | Task::Discontiguous => "megablast",
             Task::Blastn | Task::Short | Task::Rmblastn => "plain",
         };
-        Ok(Some(set.into_request("blastn", service, Some(self.strands))))
+        Ok(Some(set.into_request(SPEC.program, service, Some(self.strands))))
     }
 
     fn report_options(&self) -> Vec<OptionText> {

@@ -75,7 +75,7 @@ impl SearchProgram for BlastpOptions {
         set.integer("HitlistSize", hitlist_size as i64);
         set.ungapped(common);
         set.composition(&protein.composition, true);
-        Ok(Some(set.into_request("blastp", "plain", None)))
+        Ok(Some(set.into_request(SPEC.program, "plain", None)))
     }
 
     fn report_options(&self) -> Vec<OptionText> {

@@ -74,7 +74,7 @@ impl SearchProgram for BlastxOptions {
         set.integer("QueryGeneticCode", self.query_code.id());
         set.integer("HitlistSize", hitlist_size as i64);
         set.composition(&protein.composition, false);
-        Ok(Some(set.into_request("blastx", "plain", Some(self.strands))))
+        Ok(Some(set.into_request(SPEC.program, "plain", Some(self.strands))))
     }
 
     fn report_options(&self) -> Vec<OptionText> {

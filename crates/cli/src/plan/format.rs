@@ -99,7 +99,7 @@ impl FormatChoice {
     fn format(&self, program: &ProgramSpec, release: &Release) -> Result<Format, Error> {
         let fasta = fasta_format(release);
         let foreign = match self.number {
-            SAM if !program.has_sam => "SAM format is only applicable to blastn",
+            SAM if !program.properties().has_sam => "SAM format is only applicable to blastn",
             19 => "AIRR rearrangement format is only applicable to igblastn",
             number if number == fasta => "FASTA output format is only applicable to magicblast",
             _ => "",
@@ -128,7 +128,7 @@ impl FormatChoice {
             SAM => Ok(Format::Sam),
             18 => Ok(Format::Organisms),
             20 => Ok(Format::HeadedCsv),
-            number => Err(Error::unsupported(program.name, format_args!("-outfmt {number}"))),
+            number => Err(Error::unsupported(program.name(), format_args!("-outfmt {number}"))),
         }
     }
 

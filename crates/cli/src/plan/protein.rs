@@ -184,7 +184,7 @@ impl ProteinSearch<'_> {
             )),
             false => {
                 let what = format_args!("-word_size {word_size} with -matrix IDENTITY");
-                Err(Error::unsupported(self.spec.name, what))
+                Err(Error::unsupported(self.spec.name(), what))
             }
         }
     }
@@ -194,7 +194,7 @@ impl ProteinSearch<'_> {
     fn check_smith_waterman(&self, identity: bool) -> Result<(), Error> {
         let smith_waterman = self.protein.composition.use_sw_tback;
         if smith_waterman && self.common.ungapped {
-            return Err(Error::unsupported(self.spec.name, "-use_sw_tback with -ungapped"));
+            return Err(Error::unsupported(self.spec.name(), "-use_sw_tback with -ungapped"));
         }
         if smith_waterman && identity {
             return Err(Error::engine("Traceback failed"));

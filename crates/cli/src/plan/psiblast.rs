@@ -11,6 +11,7 @@ use fleetblast_job::error::{Error, NO_SEQUENCES};
 use fleetblast_job::plan::{BatchSize, Citations, Destination, InitialPssm, IterationPlan};
 use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::archive_options::ArchiveRequest;
+use fleetblast_stats::program::ReportedProgram;
 use fleetblast_stats::scoring::{
     ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
 };
@@ -150,7 +151,7 @@ impl SearchProgram for PsiblastOptions {
                 && self.psi.num_iterations != 1
                 && self.common.database.subject.is_none(),
             citations: if pattern { Citations::Phiblast } else { Citations::Psiblast },
-            reported_program: pattern.then_some("phiblastp"),
+            reported_program: pattern.then_some(ReportedProgram::Phiblastp),
             // BLAST+ searches each query alone.
             batch_size: BatchSize::Fixed(1),
             thread_letters: 1,
@@ -185,7 +186,7 @@ impl SearchProgram for PsiblastOptions {
         set.composition(composition, false);
         set.real("GapTrigger", psi.gap_trigger);
         set.boolean("IgnoreMsaMaster", psi.ignore_msa_master);
-        Ok(Some(set.into_request("blastp", "psi", None)))
+        Ok(Some(set.into_request(SPEC.program, "psi", None)))
     }
 
     fn report_options(&self) -> Vec<OptionText> {
@@ -341,7 +342,7 @@ impl PsiblastOptions {
         let psi = &self.psi;
         let needs_all = psi.out_pssm.is_some() || psi.out_ascii_pssm.is_some();
         let rules =
-            pssm::ReadingRules { program: SPEC.name, pseudocount: psi.pseudocount, needs_all };
+            pssm::ReadingRules { program: SPEC.name(), pseudocount: psi.pseudocount, needs_all };
         Ok(match (&psi.in_pssm, typed) {
             (Some(file), _) => Some(pssm::read(file, scoring, &rules)?),
             (None, Some(typed)) => Some(typed.start(scoring, psi)?),

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_engine::params::{CommonParams, HspFilter, Params};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Citations, InitialPssm, IterationPlan};
+use fleetblast_stats::program::ReportedProgram;
 
 use crate::options::search::common::CommonOptions;
 use crate::options::search::generic::{self, SearchOptions};
@@ -33,8 +34,8 @@ pub struct SearchPlan {
     pub reads_again: bool,
     /// Papers that the reports cite.
     pub citations: Citations,
-    /// Name of the program in the report, if it is another one.
-    pub reported_program: Option<&'static str>,
+    /// The program that the report names, if it is another one.
+    pub reported_program: Option<ReportedProgram>,
     /// Number of query letters in a batch.
     pub batch_size: BatchSize,
     /// See [`fleetblast_job::plan::Plan::thread_letters`].

@@ -8,6 +8,7 @@ use fleetblast_job::plan::Citations;
 use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::archive_options::ArchiveRequest;
 use fleetblast_seq::translation::GeneticCode;
+use fleetblast_stats::program::ReportedProgram;
 
 use super::archive::SetOptions;
 use super::fleet::{OptionText, number_value, option_text, text_value, word_value};
@@ -111,7 +112,7 @@ impl SearchProgram for TblastnOptions {
         set.window(common, Some(&search.matrix_name()));
         set.integer("HitlistSize", hitlist_size as i64);
         set.composition(&protein.composition, false);
-        Ok(Some(set.into_request("tblastn", "plain", None)))
+        Ok(Some(set.into_request(SPEC.program, "plain", None)))
     }
 
     fn report_options(&self) -> Vec<OptionText> {
@@ -171,18 +172,18 @@ impl TblastnOptions {
     ) -> Result<SearchPlan, Error> {
         let found = &params;
         protein::check_short_words(&self.common, false, (found.word_size, found.threshold))?;
-        let rules = ReadingRules { program: SPEC.name, pseudocount: 0, needs_all: false };
+        let rules = ReadingRules { program: SPEC.name(), pseudocount: 0, needs_all: false };
         let start = pssm::read(file, &params.scoring, &rules)?;
         let length = start.pssm.query.len();
         if length > MOST_POSITIONS {
             let what = format_args!("-in_pssm with {length} positions, more than {MOST_POSITIONS}");
-            return Err(Error::unsupported(SPEC.name, what));
+            return Err(Error::unsupported(SPEC.name(), what));
         }
         let params =
             ProteinParams { initial_pssm_lambda: Some(start.pssm.gapped.lambda), ..params };
         Ok(SearchPlan {
             initial_pssm: Some(start),
-            reported_program: Some("psitblastn"),
+            reported_program: Some(ReportedProgram::Psitblastn),
             ..search.plan(params, Citations::Translated, BATCH)
         })
     }

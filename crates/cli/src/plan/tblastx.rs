@@ -95,7 +95,7 @@ impl SearchProgram for TblastxOptions {
         set.integer("QueryGeneticCode", self.query_code.id());
         set.integer("DbGeneticCode", self.db_code.id());
         set.integer("HitlistSize", hitlist_size as i64);
-        Ok(Some(set.into_request("tblastx", "plain", Some(self.strands))))
+        Ok(Some(set.into_request(SPEC.program, "plain", Some(self.strands))))
     }
 
     fn report_options(&self) -> Vec<OptionText> {

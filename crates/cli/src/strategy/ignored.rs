@@ -5,6 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_report::archive_reader::StoredRequest;
+use fleetblast_seq::id::Molecule;
+use fleetblast_stats::program::BlastProgram;
 
 use super::OVERRIDING;
 use crate::options::constraint::Kind;
@@ -86,17 +88,23 @@ pub fn warnings(
 
 /// Returns the value of an option about which BLAST+ does not warn, if it has one.
 fn usual_value(program: &Program, request: &StoredRequest, name: &str) -> Option<&'static str> {
-    let is_of_bases = ["blastn", "blastx", "tblastx"].contains(&program.name);
-    let has_no_filter = ["blastp", "psiblast"].contains(&program.name);
+    let is_of_bases = request.program.properties().queries.molecule() == Molecule::Nucleotide;
     match name {
         "task" => Some(task(program, request)),
-        "seg" if is_of_bases => None,
-        "seg" if has_no_filter => Some("no"),
-        "seg" => Some("12 2.2 2.5"),
+        "seg" => usual_seg(request.program),
         "dust" if is_of_bases => Some("20 64 1"),
         "soft_masking" => Some(if is_of_bases { "true" } else { "false" }),
         "gap_trigger" => Some(if is_of_bases { "27" } else { "22" }),
         _ => USUAL.iter().find(|(usual, _)| *usual == name).map(|(_, value)| *value),
+    }
+}
+
+/// Returns the value of `-seg` about which BLAST+ does not warn; `None` if it always warns.
+fn usual_seg(program: BlastProgram) -> Option<&'static str> {
+    match program {
+        BlastProgram::Blastp | BlastProgram::Psiblast => Some("no"),
+        BlastProgram::Tblastn => Some("12 2.2 2.5"),
+        BlastProgram::Blastn | BlastProgram::Blastx | BlastProgram::Tblastx => None,
     }
 }
 

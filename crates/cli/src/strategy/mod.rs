@@ -10,8 +10,11 @@ use std::ffi::{OsStr, OsString};
 
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Format, Plan, Source};
-use fleetblast_report::archive_reader::{StoredQueries, StoredRequest, read_strategy};
+use fleetblast_report::archive_reader::{
+    StoredQueries, StoredRequest, StrategyError, read_strategy,
+};
 use fleetblast_seq::asn::AsnError;
+use fleetblast_seq::id::Molecule;
 
 use crate::options::compat;
 use crate::options::parse::{GivenOptions, Value};
@@ -85,7 +88,7 @@ impl ImportedSearch {
         };
         let program = program.in_release(compat::given_release(given));
         refuse_others(&program, given)?;
-        let request = read_request(path)?;
+        let request = read_request(&program, path)?;
         let importer = Importer { program, given, request: &request };
         importer.import(arguments).map(Some)
     }
@@ -138,15 +141,20 @@ fn refuse_others(program: &Program, given: &GivenOptions) -> Result<(), Error> {
 }
 
 /// Reads the first strategy of a file.
-fn read_request(path: &OsStr) -> Result<StoredRequest, Error> {
+fn read_request(program: &Program, path: &OsStr) -> Result<StoredRequest, Error> {
     let text = read_text_file(IMPORT_SEARCH_STRATEGY.name(), path)?;
     let mut reader = asn_reader(&text[..], text.first().copied());
     read_strategy(&mut reader).map_err(|error| {
-        let mut invalid = Error::query_options("Failed to read search strategy");
         let why = match error {
-            AsnError::Io(error) => error.to_string(),
-            AsnError::Malformed(malformed) => format!("{}: {malformed}", reader.place()),
+            StrategyError::UnknownSearch(unknown) => {
+                return words::other_search_error(program, &unknown.program, &unknown.service);
+            }
+            StrategyError::Asn(AsnError::Io(error)) => error.to_string(),
+            StrategyError::Asn(AsnError::Malformed(malformed)) => {
+                format!("{}: {malformed}", reader.place())
+            }
         };
+        let mut invalid = Error::query_options("Failed to read search strategy");
         invalid.message.push_str(&format!("\n({}: {why})", path.to_string_lossy()));
         invalid
     })
@@ -215,7 +223,8 @@ impl Importer<'_> {
         match &self.request.queries {
             StoredQueries::Sequences(all) => {
                 let release = Values::new(&self.program, self.given).release();
-                let are_bases = self.request.program == "blastn" || self.is_translated();
+                let molecule = self.request.program.properties().queries.molecule();
+                let are_bases = molecule == Molecule::Nucleotide;
                 queries::fasta(all, are_bases, release)
                     .map_err(|what| refused(&format!("a search strategy with {what}")))
             }
@@ -224,11 +233,6 @@ impl Importer<'_> {
             }
             StoredQueries::Pssm(_) => Err(refused("a search strategy with a PSSM")),
         }
-    }
-
-    /// Whether the queries are nucleotides that the search translates.
-    fn is_translated(&self) -> bool {
-        ["blastx", "tblastx"].contains(&self.program.name)
     }
 
     /// Applies the stored number of subjects that the search keeps

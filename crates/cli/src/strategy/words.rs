@@ -76,14 +76,10 @@ const ALWAYS_STORED: [&str; 3] = ["EvalueThreshold", "HitlistSize", "MaskAtHash"
 /// # Errors
 /// A search of another program; an option that is not supported.
 pub fn stored_options(program: &Program, request: &StoredRequest) -> Result<GivenOptions, Error> {
-    let what = format!("a search strategy of {} ({})", request.program, request.service);
-    let stored_program = match (request.program.as_str(), request.service.as_str()) {
-        ("blastp", "psi") => "psiblast",
-        ("blastn", "megablast") | (_, "plain") => request.program.as_str(),
-        _ => "",
-    };
-    if stored_program != program.name {
-        return Err(unsupported_error(program.name, &what));
+    let properties = request.program.properties();
+    let other_search = || other_search_error(program, properties.stored_name, &request.service);
+    if properties.name != program.name {
+        return Err(other_search());
     }
     let stored = StoredOptions(&request.options);
     if let Some(option) = request.options.iter().find(|option| !is_supported(program, option)) {
@@ -103,20 +99,24 @@ pub fn stored_options(program: &Program, request: &StoredRequest) -> Result<Give
     let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     match parse::parse(program, ProgramName::Blast, &words) {
         Ok(Request::Run(mut given)) => {
-            if program.name == "psiblast" && stored.value("Web_StepNumber").is_none() {
+            if properties.iterates && stored.value("Web_StepNumber").is_none() {
                 // BLAST+ does not store 0, which is its value for a missing number.
                 given.insert("num_iterations", Value::Integer(0));
             }
             Ok(given)
         }
-        Ok(Request::Print(_) | Request::PrintVersion(_)) => {
-            Err(unsupported_error(program.name, &what))
-        }
+        Ok(Request::Print(_) | Request::PrintVersion(_)) => Err(other_search()),
         Err(error) => {
             let why = error.message.lines().last().unwrap_or_default();
             Err(unsupported_error(program.name, &format!("a search strategy with a value ({why})")))
         }
     }
+}
+
+/// Returns the error for the strategy of another search than one of this program.
+pub fn other_search_error(program: &Program, stored_name: &str, service: &str) -> Error {
+    let what = format!("a search strategy of {stored_name} ({service})");
+    unsupported_error(program.name, &what)
 }
 
 fn further_words(stored: &StoredOptions<'_>, program: &Program) -> Vec<String> {
@@ -157,11 +157,11 @@ fn is_supported(program: &Program, option: &ArchiveOption) -> bool {
         "GapExtnAlgorithm" | "GapTracebackAlgorithm" => {
             is_off && program.find("no_greedy").is_some()
         }
-        // tblastx has no gaps.
-        "GapOpeningCost" | "GapExtensionCost" if program.name == "tblastx" => true,
+        // BLAST+ stores gap costs of a matrix also for a program without gaps.
+        "GapOpeningCost" | "GapExtensionCost" if program.find("gapopen").is_none() => true,
         "MbIndexName" => true,
         // BLAST+ ignores the stored space in searches with composition-based statistics.
-        "EffectiveSearchSpace" => is_off || ["blastn", "tblastx"].contains(&program.name),
+        "EffectiveSearchSpace" => is_off || program.find("comp_based_stats").is_none(),
         _ if name.starts_with("DustFiltering") => is_off || program.find("dust").is_some(),
         _ if name.starts_with("SegFiltering") => is_off || program.find("seg").is_some(),
         _ => {

@@ -25,6 +25,7 @@ use fleetblast_report::scoremat::PssmStatistics;
 use fleetblast_report::stored_evalue;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
+use fleetblast_stats::program::BlastProgram;
 
 pub use self::files::{EncodedPssm, PssmFiles};
 pub use self::progress::{IterationStart, KeptPssm, QueryProgress, hide_masks};
@@ -225,7 +226,8 @@ impl<'a> IterationRules<'a> {
         match self.engine(true).grouping(next, &[1]).has_chunked_queries() {
             // A PSSM covers the whole query, so the engine cannot search it in chunks.
             true => {
-                Err(Error::unsupported("psiblast", "a PSSM of a query that is searched in pieces"))
+                let what = "a PSSM of a query that is searched in pieces";
+                Err(Error::unsupported(BlastProgram::Psiblast.name(), what))
             }
             false => Ok(()),
         }

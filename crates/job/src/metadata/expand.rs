@@ -3,6 +3,7 @@
 use fleetblast_metadata::header::End;
 use fleetblast_metadata::records::RecordKind;
 use fleetblast_metadata::{Block, MetadataError};
+use fleetblast_stats::program::BlastProgram;
 
 use super::maker::ReportMaker;
 use super::site::open_site;
@@ -18,6 +19,8 @@ use crate::threads::pool;
 pub struct ExpandRequest {
     /// The metadata.
     pub opened: OpenedMetadata,
+    /// The program that searched.
+    pub program: BlastProgram,
     /// The plan of the search, with the report options of this site. `None` if the metadata contain
     /// the report itself; then no database is needed.
     pub plan: Option<Plan>,
@@ -41,12 +44,12 @@ pub fn expand(request: ExpandRequest, audience: &dyn Audience) -> Result<(), Err
 }
 
 fn expand_in_pool(request: ExpandRequest, audience: &dyn Audience) -> Result<(), Error> {
-    let ExpandRequest { mut opened, plan, out, wanted, .. } = request;
+    let ExpandRequest { mut opened, program, plan, out, wanted, threads: _ } = request;
     let (wanted, encodings, begun) = (WantedQueries::new(wanted), opened.header.encodings, false);
     let Some(plan) = plan else {
         let output = Output::open(&out)?;
         let maker = ReportMaker { site: None, encodings, output, wanted, begun };
-        return report_all_blocks(maker, &mut opened, audience);
+        return report_all_blocks(maker, (program, &mut opened), audience);
     };
     let header = opened.header.clone();
     let searched = format!("for {}", opened.path.display());
@@ -57,14 +60,14 @@ fn expand_in_pool(request: ExpandRequest, audience: &dyn Audience) -> Result<(),
         }
         let output = Output::open(&out)?;
         let maker = ReportMaker { site: Some(site), encodings, output, wanted, begun };
-        report_all_blocks(maker, &mut opened, audience)
+        report_all_blocks(maker, (program, &mut opened), audience)
     })
 }
 
 /// Makes the report of all blocks, or of the whole blocks of truncated metadata.
 fn report_all_blocks(
     mut maker: ReportMaker<Output>,
-    opened: &mut OpenedMetadata,
+    (program, opened): (BlastProgram, &mut OpenedMetadata),
     audience: &dyn Audience,
 ) -> Result<(), Error> {
     let path = opened.path.clone();
@@ -77,7 +80,7 @@ fn report_all_blocks(
         };
         if record.kind == RecordKind::End {
             let end = End::decode(&record).map_err(|error| broken(&error))?;
-            if maker.count_differs(&end, opened.header.program == "psiblast") {
+            if maker.count_differs(&end, program.properties().iterates) {
                 let what = "its end counts other reports of queries than there are";
                 return Err(broken(&MetadataError::Damaged { offset: record.offset, what }));
             }

@@ -9,6 +9,7 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{Params, ProteinParams};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::plan::UserSettings;
+use fleetblast_stats::program::{BlastProgram, ReportedProgram};
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -33,8 +34,8 @@ impl Plan {
         let release = &Release::V2_12_0;
         let scoring = ScoringSystem::new(release, MATRIX, None, None).expect("a known matrix");
         Plan {
-            program: "blastp".to_owned(),
-            reported_program: "blastp".to_owned(),
+            program: BlastProgram::Blastp.name().to_owned(),
+            reported_program: ReportedProgram::Command(BlastProgram::Blastp),
             query_kind: SequenceKind::Protein,
             subject_kind: SequenceKind::Protein,
             params: Params::Protein(ProteinParams::blastp(release, scoring)),

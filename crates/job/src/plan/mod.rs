@@ -20,6 +20,7 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::search::Search;
 use fleetblast_report::model::Notation;
+use fleetblast_stats::program::ReportedProgram;
 
 pub use fleetblast_report::papers::Citations;
 
@@ -118,8 +119,8 @@ pub enum ThreadDivision {
 pub struct Plan {
     /// The program's name as typed, in reports and checkpoints.
     pub program: String,
-    /// The program's name in reports. It may be that of another program.
-    pub reported_program: String,
+    /// The program that reports name. It may be another program.
+    pub reported_program: ReportedProgram,
     /// Kind of the queries.
     pub query_kind: SequenceKind,
     /// Kind of the subjects.

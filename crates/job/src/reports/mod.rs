@@ -41,7 +41,7 @@ pub fn setup<'a>(plan: &'a Plan, subjects: &SubjectDatabase) -> model::ReportSet
         complete_request(request, plan, subjects);
     }
     model::ReportSetup {
-        program: &plan.reported_program,
+        program: plan.reported_program,
         citations: plan.citations,
         database: subjects.summary.clone(),
         params: &plan.params,

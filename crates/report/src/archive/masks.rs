@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::SeqId;
+use fleetblast_stats::program::SequenceForm;
 
 use crate::archive_options::ArchiveRequest;
 use crate::archive_reader::StoredMask;
@@ -66,13 +67,12 @@ pub fn search_masks(setup: &ReportSetup, query: &QueryResult) -> Vec<AsnValue> {
     by_frame.map(mask_of).collect()
 }
 
-/// Makes the masks that an archive repeats. Those of a query of `program` follow each other.
-pub fn repeat_masks(program: &str, stored: &[StoredMask]) -> Vec<AsnValue> {
-    // Only translated queries have masks by frame.
-    let frame = |mask: &StoredMask| match program {
-        "blastx" | "tblastx" => frame_name(mask.frame),
-        "blastn" => PLUS,
-        _ => frame_name(0),
+/// Makes the masks that an archive repeats. Those of a query of this form follow each other.
+pub fn repeat_masks(queries: SequenceForm, stored: &[StoredMask]) -> Vec<AsnValue> {
+    let frame = |mask: &StoredMask| match queries {
+        SequenceForm::TranslatedNucleotide => frame_name(mask.frame),
+        SequenceForm::Nucleotide => PLUS,
+        SequenceForm::Protein => frame_name(0),
     };
     let is_joined = |mask: &StoredMask, next: &StoredMask| {
         mask.query == next.query && frame(mask) == frame(next)

@@ -70,7 +70,7 @@ pub fn repeat_archive(
     };
     let parts = RequestParts {
         ident: Some(&format!("{}+", settings.release.version)),
-        program: &first.program,
+        program: first.program.properties().stored_name,
         service: &first.service,
         queries: query_set(values.queries.iter().cloned()),
         subject,
@@ -78,9 +78,10 @@ pub fn repeat_archive(
         program_options: taxa(first),
         iteration: iteration(request),
     };
+    let queries = first.program.properties().queries;
     let mut results = vec![
         ("alignments", AsnValue::List(alignments(archive))),
-        ("masks", AsnValue::List(masks::repeat_masks(&first.program, &archive.masks))),
+        ("masks", AsnValue::List(masks::repeat_masks(queries, &archive.masks))),
     ];
     let (space, adjustment) = (archive.search_space, archive.length_adjustment);
     results.extend(statistics_values(archive.parameters, space, adjustment));

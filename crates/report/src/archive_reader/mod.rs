@@ -12,6 +12,8 @@ use std::ops::Range;
 use fleetblast_seq::asn::{AsnError, AsnReader, Malformed, Node};
 use fleetblast_seq::id::{Molecule, SeqId};
 use fleetblast_stats::karlin::KarlinParameters;
+use fleetblast_stats::program::{BlastProgram, UnknownStoredSearch};
+use thiserror::Error;
 
 pub use self::alignments::{Segment, SegmentPart, StoredAlignment};
 use self::results::SearchResults;
@@ -78,8 +80,8 @@ type Result<T> = std::result::Result<T, Malformed>;
 /// A search strategy, or the request of an archive: a batch of queries and its search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRequest {
-    /// The program, such as `blastp`.
-    pub program: String,
+    /// The program.
+    pub program: BlastProgram,
     /// The kind of search, such as `megablast`.
     pub service: String,
     /// The queries, or what the archive has instead of them.
@@ -102,7 +104,7 @@ impl StoredRequest {
 
     /// Returns the number of the iteration of psiblast, from 1; `None` for other searches.
     pub fn iteration(&self) -> Option<usize> {
-        if self.service != "psi" {
+        if !self.program.properties().iterates {
             return None;
         }
         let found = self.options.iter().find(|option| option.name == "Web_StepNumber");
@@ -191,8 +193,37 @@ pub struct StoredMask {
 pub struct StoredObject {
     /// The messages of the search that BLAST+ prints when it reads the archive.
     pub messages: Vec<Vec<u8>>,
-    /// The search and its results; `None` if the search failed.
-    pub archive: Option<Box<StoredArchive>>,
+    /// The search and its results.
+    pub content: StoredContent,
+}
+
+/// The search of an object of a file of archives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StoredContent {
+    /// The search and its results.
+    Archive(Box<StoredArchive>),
+    /// A search that failed, and left only messages.
+    FailedSearch,
+    /// A search of a program that FleetBLAST does not have.
+    UnknownSearch(UnknownStoredSearch),
+}
+
+/// The reason why a search strategy cannot be read.
+#[derive(Debug, Error)]
+pub enum StrategyError {
+    /// The file cannot be read, or is no search strategy.
+    #[error(transparent)]
+    Asn(#[from] AsnError),
+    /// A search of a program that FleetBLAST does not have.
+    #[error(transparent)]
+    UnknownSearch(#[from] UnknownStoredSearch),
+}
+
+/// A request as it was read.
+enum ReadRequest {
+    Search(Box<StoredRequest>),
+    FailedSearch,
+    UnknownSearch(UnknownStoredSearch),
 }
 
 /// Reads the next archive; `None` at the end of the file. Without `keeps_values`,
@@ -233,8 +264,14 @@ pub fn read_next(
     let (Some(request), Some(results)) = (stored, results) else {
         return reader.fail("an archive without 'request' or 'results'");
     };
-    let archive = request.map(|request| Box::new(results.into_archive(request, values)));
-    Ok(Some(StoredObject { messages, archive }))
+    let content = match request {
+        ReadRequest::Search(request) => {
+            StoredContent::Archive(Box::new(results.into_archive(*request, values)))
+        }
+        ReadRequest::FailedSearch => StoredContent::FailedSearch,
+        ReadRequest::UnknownSearch(unknown) => StoredContent::UnknownSearch(unknown),
+    };
+    Ok(Some(StoredObject { messages, content }))
 }
 
 /// Calls `read` with the name of each field of a value. `read` must read the field's value.
@@ -256,13 +293,18 @@ fn for_each_field<'a>(
 /// Reads a search strategy, the first one of the file.
 ///
 /// # Errors
-/// The file cannot be read, or is no search strategy.
-pub fn read_strategy(reader: &mut AsnReader<'_>) -> std::result::Result<StoredRequest, AsnError> {
+/// The file cannot be read, or is no search strategy; a search of an unknown program.
+pub fn read_strategy(
+    reader: &mut AsnReader<'_>,
+) -> std::result::Result<StoredRequest, StrategyError> {
     reader.header(STRATEGY_TYPE)?;
     let node = reader.value()?;
-    match request(node)? {
-        Some(request) => Ok(request),
-        None => Ok(node.fail("a request that is no search")?),
+    match request(node).map_err(AsnError::from)? {
+        ReadRequest::Search(request) => Ok(*request),
+        ReadRequest::FailedSearch => {
+            Ok(node.fail("a request that is no search").map_err(AsnError::from)?)
+        }
+        ReadRequest::UnknownSearch(unknown) => Err(unknown.into()),
     }
 }
 
@@ -291,9 +333,9 @@ fn search(request: Node<'_>) -> Result<Option<Node<'_>>> {
     }
 }
 
-/// Reads a request; `None` if it is that of a failed search.
-fn request(request: Node<'_>) -> Result<Option<StoredRequest>> {
-    let Some(search) = search(request)? else { return Ok(None) };
+/// Reads a request. The queries and the subjects of an unknown search are not read.
+fn request(request: Node<'_>) -> Result<ReadRequest> {
+    let Some(search) = search(request)? else { return Ok(ReadRequest::FailedSearch) };
     let [Some(program), Some(service), Some(queries), Some(subject), _, algorithm, more, format] =
         search.fields(SEARCH)?
     else {
@@ -310,31 +352,27 @@ fn request(request: Node<'_>) -> Result<Option<StoredRequest>> {
         let OptionValue::Integer(number) = found.value else { return None };
         u32::try_from(number).ok()
     };
-    let program = String::from_utf8_lossy(&program.text()?).into_owned();
-    let [query_molecule, subject_molecule] = molecules(&program);
-    Ok(Some(StoredRequest {
+    let (program, service) = (program.text()?, service.text()?);
+    let service = String::from_utf8_lossy(&service).into_owned();
+    let program = match BlastProgram::from_stored(&String::from_utf8_lossy(&program), &service) {
+        Ok(program) => program,
+        Err(unknown) => return Ok(ReadRequest::UnknownSearch(unknown)),
+    };
+    let properties = program.properties();
+    Ok(ReadRequest::Search(Box::new(StoredRequest {
         program,
-        service: String::from_utf8_lossy(&service.text()?).into_owned(),
-        queries: read_queries(queries, query_molecule)?,
-        subjects: read_subjects(subject, subject_molecule)?,
+        service,
+        queries: read_queries(queries, properties.queries.molecule())?,
+        subjects: read_subjects(subject, properties.subjects.molecule())?,
         searched_range: end("RequiredStart").zip(end("RequiredEnd")),
         options,
-    }))
+    })))
 }
 
 /// Returns the elements of a list; none if it is absent.
 fn list(node: Option<Node<'_>>) -> Result<impl Iterator<Item = Node<'_>>> {
     let elements = node.map(|node| node.list()).transpose()?;
     Ok(elements.into_iter().flatten())
-}
-
-/// Returns the molecules of the queries and of the subjects of a program.
-fn molecules(program: &str) -> [Molecule; 2] {
-    let of = |programs: &[&str]| match programs.contains(&program) {
-        true => Molecule::Nucleotide,
-        false => Molecule::Protein,
-    };
-    [of(&["blastn", "blastx", "tblastx"]), of(&["blastn", "tblastn", "tblastx"])]
 }
 
 fn read_queries(node: Node<'_>, molecule: Molecule) -> Result<StoredQueries> {

@@ -8,7 +8,7 @@ fn an_archive_without_a_search_has_only_messages() {
                  { code 9, message \"u\" }\n  }\n}\n";
     let mut reader = AsnReader::text(&text[..]);
     let messages = vec![b"w".to_vec(), b"Unknown Error Code: u".to_vec()];
-    let expected = StoredObject { messages, archive: None };
+    let expected = StoredObject { messages, content: StoredContent::FailedSearch };
     assert_eq!(read_next(&mut reader, false).unwrap(), Some(expected));
     assert_eq!(read_next(&mut reader, false).unwrap(), None);
 }
@@ -19,4 +19,27 @@ fn another_object_is_refused() {
     assert!(read_next(&mut reader, false).is_err());
     let mut reader = AsnReader::text(&b"Blast4-archive ::= {\n  request {\n"[..]);
     assert!(read_next(&mut reader, false).is_err());
+}
+
+/// A search of one of NCBI's servers, without queries.
+const SEARCH: &str = "queue-search {\n  program \"blastp\",\n  service \"rpsblast\",\n  \
+                      queries seq-loc-list {\n  },\n  subject database \"db\"\n }\n";
+
+#[test]
+fn a_search_of_an_unknown_program_has_its_names() {
+    let unknown =
+        UnknownStoredSearch { program: "blastp".to_owned(), service: "rpsblast".to_owned() };
+    let text = format!(
+        "Blast4-archive ::= {{\n request {{\n  body {SEARCH} }},\n results {{\n }},\n messages {{\n  \
+         {{ code 1, message \"w\" }}\n }}\n}}\n"
+    );
+    let content = StoredContent::UnknownSearch(unknown.clone());
+    let expected = StoredObject { messages: vec![b"w".to_vec()], content };
+    let mut reader = AsnReader::text(text.as_bytes());
+    assert_eq!(read_next(&mut reader, false).unwrap(), Some(expected));
+
+    let text = format!("Blast4-request ::= {{\n body {SEARCH}}}\n");
+    let mut reader = AsnReader::text(text.as_bytes());
+    let error = read_strategy(&mut reader).unwrap_err();
+    assert!(matches!(error, StrategyError::UnknownSearch(found) if found == unknown));
 }

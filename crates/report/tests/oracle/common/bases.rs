@@ -280,7 +280,7 @@ impl Search {
     pub fn report(&self, output: OutputOptions) -> String {
         let params = self.params();
         let setup = ReportSetup {
-            program: self.program.name,
+            program: super::reported(self.program.name),
             citations: Citations::Blastn,
             database: DatabaseSummary {
                 kind: SequenceKind::Nucleotide,

@@ -27,6 +27,7 @@ use fleetblast_report::{pieces, sam};
 use fleetblast_seq::id::SeqId;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
+use fleetblast_stats::program::{BlastProgram, ReportedProgram};
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -109,6 +110,11 @@ impl Case {
         let part = |entry: &Entry| self.query_range.clone().unwrap_or(0..entry.1.len() as u32);
         self.queries.iter().map(part).collect()
     }
+}
+
+/// Returns the program of a report.
+fn reported(name: &str) -> ReportedProgram {
+    ReportedProgram::Command(BlastProgram::from_name(name).expect("a search program"))
 }
 
 /// Returns the default parameters of `blastp`.
@@ -250,7 +256,7 @@ impl Run {
             format.results = Results::Subjects((0..count).map(names).collect());
         }
         let setup = ReportSetup {
-            program: case.program(),
+            program: reported(case.program()),
             citations: Citations::default_for(&case.params),
             database,
             params: &case.params,
