@@ -136,13 +136,33 @@ fn match_option(word: &OsStr, options: &[&str]) -> Option<bool> {
     options.iter().find_map(is)
 }
 
+/// A search program and the options that it has in common with others.
+#[derive(Clone, Copy)]
+pub struct ProgramBase<'a> {
+    /// Properties of the program.
+    pub spec: &'static ProgramSpec,
+    /// Options that all searches have.
+    pub common: &'a CommonOptions,
+    /// Options for a report made at another site, if the program supports that.
+    pub metadata: Option<&'a MetadataOptions>,
+    /// The value of `-seg`, if the program has this filter.
+    pub seg: Option<&'a OsStr>,
+}
+
 /// The options of a search program, with everything about planning that differs between programs.
 pub trait SearchProgram {
+    /// Returns the program and the options that it has in common with others.
+    fn base(&self) -> ProgramBase<'_>;
+
     /// Returns the properties of the program.
-    fn spec(&self) -> &'static ProgramSpec;
+    fn spec(&self) -> &'static ProgramSpec {
+        self.base().spec
+    }
 
     /// Returns the options that all searches have.
-    fn common(&self) -> &CommonOptions;
+    fn common(&self) -> &CommonOptions {
+        self.base().common
+    }
 
     /// Returns the option that names the file of queries, and the file.
     fn query(&self) -> (&'static str, &OsStr) {
@@ -151,7 +171,7 @@ pub trait SearchProgram {
 
     /// Returns the options for a report made at another site, if the program supports that.
     fn metadata(&self) -> Option<&MetadataOptions> {
-        None
+        self.base().metadata
     }
 
     /// Returns the files that the program writes beside the report, each with its option.
@@ -166,14 +186,18 @@ pub trait SearchProgram {
     }
 
     /// Returns an option or value that FleetBLAST does not support, if one is given.
-    fn unsupported(&self) -> Option<String>;
+    fn unsupported(&self) -> Option<String> {
+        None
+    }
 
     /// Checks the filter of queries; BLAST+ does so before most of the checks that all programs
     /// share.
     ///
     /// # Errors
     /// A malformed filter.
-    fn check_filter(&self) -> Result<(), Error>;
+    fn check_filter(&self) -> Result<(), Error> {
+        self.base().seg.map_or(Ok(()), |seg| protein::seg(seg).map(|_| ()))
+    }
 
     /// Plans the search; it keeps `hitlist_size` subjects of each query.
     ///

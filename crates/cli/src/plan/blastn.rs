@@ -15,17 +15,14 @@ use fleetblast_stats::release::Release;
 use super::archive::{self, SetOptions};
 use super::fleet::{OptionText, flag_value, number_value, option_text, text_value, word_value};
 use super::search::{SearchPlan, bad_filter, common, filter_words, unsupported_x_drop};
-use super::{ProcessEnvironment, SearchProgram, windowmasker};
+use super::{ProcessEnvironment, ProgramBase, SearchProgram, windowmasker};
 use crate::options::blastn::{BlastnOptions, SPEC, TASK, Task};
 use crate::options::compat;
 use crate::options::number::parse_int4;
-use crate::options::search::common::CommonOptions;
 use crate::options::search::filtering::{self, NucleotideFilteringOptions};
 use crate::options::search::generic;
 use crate::options::search::megablast::{self, MegablastOptions};
-use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::nucleotide::{self, NucleotideOptions};
-use crate::options::search::program::ProgramSpec;
 use crate::options::search::query;
 use crate::options::typed::to_text;
 
@@ -39,16 +36,8 @@ const BELOW_CHUNK: u32 = 1000;
 const MOST_GAP_COST: i32 = 1 << 24;
 
 impl SearchProgram for BlastnOptions {
-    fn spec(&self) -> &'static ProgramSpec {
-        &SPEC
-    }
-
-    fn common(&self) -> &CommonOptions {
-        &self.common
-    }
-
-    fn metadata(&self) -> Option<&MetadataOptions> {
-        Some(&self.metadata)
+    fn base(&self) -> ProgramBase<'_> {
+        ProgramBase { spec: &SPEC, common: &self.common, metadata: Some(&self.metadata), seg: None }
     }
 
     fn unsupported(&self) -> Option<String> {

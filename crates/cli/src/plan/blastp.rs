@@ -9,32 +9,18 @@ use super::archive::SetOptions;
 use super::fleet::{OptionText, option_text, word_value};
 use super::protein::{self, ProteinSearch};
 use super::search::SearchPlan;
-use super::{ProcessEnvironment, SearchProgram};
+use super::{ProcessEnvironment, ProgramBase, SearchProgram};
 use crate::options::blastp::{BlastpOptions, SPEC, TASK};
-use crate::options::search::common::CommonOptions;
-use crate::options::search::metadata::MetadataOptions;
-use crate::options::search::program::ProgramSpec;
 use crate::options::search::protein::TaskDefaults;
 
 impl SearchProgram for BlastpOptions {
-    fn spec(&self) -> &'static ProgramSpec {
-        &SPEC
-    }
-
-    fn common(&self) -> &CommonOptions {
-        &self.common
-    }
-
-    fn metadata(&self) -> Option<&MetadataOptions> {
-        Some(&self.metadata)
-    }
-
-    fn unsupported(&self) -> Option<String> {
-        None
-    }
-
-    fn check_filter(&self) -> Result<(), Error> {
-        protein::seg(&self.protein.filtering.seg).map(|_| ())
+    fn base(&self) -> ProgramBase<'_> {
+        ProgramBase {
+            spec: &SPEC,
+            common: &self.common,
+            metadata: Some(&self.metadata),
+            seg: Some(&self.protein.filtering.seg),
+        }
     }
 
     fn plan_search(

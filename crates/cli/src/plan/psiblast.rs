@@ -21,15 +21,12 @@ use super::archive::{self, SetOptions};
 use super::fleet::{OptionText, flag_value, number_value, option_text, text_value};
 use super::search::{SearchPlan, common};
 use super::{
-    ProcessEnvironment, SearchProgram, contents, has_old_finite_size, input, protein, pssm,
-    restrict,
+    ProcessEnvironment, ProgramBase, SearchProgram, contents, has_old_finite_size, input, protein,
+    pssm, restrict,
 };
 use crate::options::psiblast::{PsiblastOptions, SPEC};
-use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};
 use crate::options::search::filtering::{self, FilteringOptions};
-use crate::options::search::metadata::MetadataOptions;
-use crate::options::search::program::ProgramSpec;
 use crate::options::search::psi::{self, PsiOptions};
 use crate::options::search::{files, nucleotide, single};
 use crate::options::typed::to_text;
@@ -40,12 +37,13 @@ const MATRIX: &str = "BLOSUM62";
 const WORD_SIZE: usize = 3;
 
 impl SearchProgram for PsiblastOptions {
-    fn spec(&self) -> &'static ProgramSpec {
-        &SPEC
-    }
-
-    fn common(&self) -> &CommonOptions {
-        &self.common
+    fn base(&self) -> ProgramBase<'_> {
+        ProgramBase {
+            spec: &SPEC,
+            common: &self.common,
+            metadata: Some(&self.metadata),
+            seg: Some(&self.filtering.seg),
+        }
     }
 
     fn query(&self) -> (&'static str, &OsStr) {
@@ -54,10 +52,6 @@ impl SearchProgram for PsiblastOptions {
             PsiOptions { in_msa: Some(file), .. } => (psi::IN_MSA.name(), file),
             _ => (files::QUERY.name(), &self.common.files.query),
         }
-    }
-
-    fn metadata(&self) -> Option<&MetadataOptions> {
-        Some(&self.metadata)
     }
 
     fn output_files(&self) -> Vec<(&'static str, &OsStr)> {
@@ -111,10 +105,6 @@ impl SearchProgram for PsiblastOptions {
             (has_pattern && has_masks, "-db_soft_mask or -db_hard_mask with -phi_pattern"),
         ];
         refused.into_iter().find(|(given, _)| *given).map(|(_, what)| what.to_owned())
-    }
-
-    fn check_filter(&self) -> Result<(), Error> {
-        protein::seg(&self.filtering.seg).map(|_| ())
     }
 
     fn plan_search(

@@ -15,10 +15,7 @@ use super::fleet::{OptionText, number_value, option_text, text_value, word_value
 use super::protein::{self, ProteinSearch};
 use super::pssm::{self, ReadingRules};
 use super::search::SearchPlan;
-use super::{ProcessEnvironment, SearchProgram, contents};
-use crate::options::search::common::CommonOptions;
-use crate::options::search::metadata::MetadataOptions;
-use crate::options::search::program::ProgramSpec;
+use super::{ProcessEnvironment, ProgramBase, SearchProgram, contents};
 use crate::options::search::protein::TaskDefaults;
 use crate::options::search::{files, nucleotide, psi, translation};
 use crate::options::tblastn::{SPEC, TASK, TblastnOptions};
@@ -29,16 +26,13 @@ const BATCH: usize = 20_000;
 const MOST_POSITIONS: usize = 19_700;
 
 impl SearchProgram for TblastnOptions {
-    fn spec(&self) -> &'static ProgramSpec {
-        &SPEC
-    }
-
-    fn common(&self) -> &CommonOptions {
-        &self.common
-    }
-
-    fn metadata(&self) -> Option<&MetadataOptions> {
-        Some(&self.metadata)
+    fn base(&self) -> ProgramBase<'_> {
+        ProgramBase {
+            spec: &SPEC,
+            common: &self.common,
+            metadata: Some(&self.metadata),
+            seg: Some(&self.protein.filtering.seg),
+        }
     }
 
     fn query(&self) -> (&'static str, &OsStr) {
@@ -70,10 +64,6 @@ impl SearchProgram for TblastnOptions {
             (self.common.ungapped && pssm.is_some(), "-ungapped with -in_pssm"),
         ];
         refused.into_iter().find(|(given, _)| *given).map(|(_, what)| what.to_owned())
-    }
-
-    fn check_filter(&self) -> Result<(), Error> {
-        protein::seg(&self.protein.filtering.seg).map(|_| ())
     }
 
     fn plan_search(

@@ -11,11 +11,8 @@ use fleetblast_stats::scoring::{
 use super::archive::{self, SetOptions};
 use super::fleet::{OptionText, flag_value, number_value, option_text, text_value, word_value};
 use super::search::{SearchPlan, common};
-use super::{ProcessEnvironment, SearchProgram, has_old_finite_size, protein};
-use crate::options::search::common::CommonOptions;
+use super::{ProcessEnvironment, ProgramBase, SearchProgram, has_old_finite_size, protein};
 use crate::options::search::filtering::{self, FilteringOptions};
-use crate::options::search::metadata::MetadataOptions;
-use crate::options::search::program::ProgramSpec;
 use crate::options::search::{nucleotide, query, single, translation};
 use crate::options::tblastx::{SPEC, TblastxOptions};
 use crate::options::typed::to_text;
@@ -28,24 +25,13 @@ const MATRIX: &str = "BLOSUM62";
 const WORD_SIZE: usize = 3;
 
 impl SearchProgram for TblastxOptions {
-    fn spec(&self) -> &'static ProgramSpec {
-        &SPEC
-    }
-
-    fn common(&self) -> &CommonOptions {
-        &self.common
-    }
-
-    fn metadata(&self) -> Option<&MetadataOptions> {
-        Some(&self.metadata)
-    }
-
-    fn unsupported(&self) -> Option<String> {
-        None
-    }
-
-    fn check_filter(&self) -> Result<(), Error> {
-        protein::seg(&self.filtering.seg).map(|_| ())
+    fn base(&self) -> ProgramBase<'_> {
+        ProgramBase {
+            spec: &SPEC,
+            common: &self.common,
+            metadata: Some(&self.metadata),
+            seg: Some(&self.filtering.seg),
+        }
     }
 
     fn plan_search(
