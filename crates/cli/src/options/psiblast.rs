@@ -1,8 +1,6 @@
 //! `psiblast`: its table of options, the single source for the parser, `-h` and `-help`; and the
 //! types of their values.
 
-use std::ffi::OsString;
-
 use fleetblast_stats::program::BlastProgram;
 
 use super::RELEASE;
@@ -10,15 +8,14 @@ use super::compat;
 use super::parse::GivenOptions;
 use super::refused::Refused;
 use super::search::common::CommonOptions;
-use super::search::composition::{self, CompositionOptions};
-use super::search::filtering::{self, FilteringOptions};
 use super::search::metadata::{self, MetadataOptions};
 use super::search::program::ProgramSpec;
+use super::search::protein::ProteinOptions;
 use super::search::psi::{self, PsiOptions};
 use super::search::single::{MATRIX, REMOTE_OF_PSIBLAST, THRESHOLD, WINDOW_SIZE};
 use super::search::{
-    self, database, files, fleet, formatting, generic, hsps, nucleotide, outfmt, query, resources,
-    strategy, threads,
+    self, composition, database, files, filtering, fleet, formatting, generic, hsps, nucleotide,
+    outfmt, query, resources, strategy, threads,
 };
 use super::spec::{self, OptionSpec, Program};
 use super::values::Values;
@@ -92,16 +89,10 @@ pub struct PsiblastOptions {
     pub common: CommonOptions,
     /// Options for a report made at another site.
     pub metadata: MetadataOptions,
-    /// Options that mask queries.
-    pub filtering: FilteringOptions,
-    /// `-matrix`.
-    pub matrix: Option<OsString>,
-    /// `-threshold`.
-    pub threshold: Option<f64>,
+    /// Options that searches with amino-acid words share.
+    pub protein: ProteinOptions,
     /// `-sum_stats`.
     pub sum_stats: Option<bool>,
-    /// Options for composition-based statistics.
-    pub composition: CompositionOptions,
     /// Options for iterations and PSSMs.
     pub psi: PsiOptions,
 }
@@ -113,11 +104,8 @@ impl PsiblastOptions {
         Self {
             common: CommonOptions::read(&values),
             metadata: MetadataOptions::read(&values),
-            filtering: FilteringOptions::read(&values),
-            matrix: values.optional(&MATRIX),
-            threshold: values.optional(&THRESHOLD),
+            protein: ProteinOptions::read(&values),
             sum_stats: values.optional(&nucleotide::SUM_STATS),
-            composition: CompositionOptions::read(&values),
             psi: PsiOptions::read(&values),
         }
     }

@@ -25,10 +25,8 @@ use super::{
     pssm, restrict,
 };
 use crate::options::psiblast::{PsiblastOptions, SPEC};
-use crate::options::search::composition::{self, CompositionOptions};
-use crate::options::search::filtering::{self, FilteringOptions};
 use crate::options::search::psi::{self, PsiOptions};
-use crate::options::search::{files, nucleotide, single};
+use crate::options::search::{files, nucleotide};
 use crate::options::typed::to_text;
 
 /// The default substitution matrix.
@@ -42,7 +40,7 @@ impl SearchProgram for PsiblastOptions {
             spec: &SPEC,
             common: &self.common,
             metadata: Some(&self.metadata),
-            seg: Some(&self.filtering.seg),
+            seg: Some(&self.protein.filtering.seg),
         }
     }
 
@@ -112,7 +110,7 @@ impl SearchProgram for PsiblastOptions {
         hitlist_size: usize,
         environment: &ProcessEnvironment<'_>,
     ) -> Result<SearchPlan, Error> {
-        let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), to_text);
+        let matrix_name = self.protein.matrix.as_deref().map_or(MATRIX.to_owned(), to_text);
         self.check_saving()?;
         let typed = match &self.psi.in_msa {
             Some(file) => Some(msa::InputAlignment::read(file, &self.psi)?),
@@ -160,20 +158,20 @@ impl SearchProgram for PsiblastOptions {
     }
 
     fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
-        let PsiblastOptions { common, psi, composition, .. } = self;
-        let matrix = self.matrix.as_deref().map_or(MATRIX.to_owned(), to_text);
+        let PsiblastOptions { common, psi, protein, .. } = self;
+        let matrix = self.protein.matrix.as_deref().map_or(MATRIX.to_owned(), to_text);
         let (_, threshold) = self.word_parameters(&matrix);
         let mut set = SetOptions::of_task(archive::EVALUE, common.release);
         set.real("InclusionThreshold", psi.inclusion_ethresh);
         set.integer("PseudoCountWeight", psi.pseudocount);
         set.database_size(&common.database);
-        set.search(common, self.matrix.as_deref(), None, None);
-        set.seg(&self.filtering)?;
-        set.words(self.matrix.as_deref(), Some(threshold));
+        set.search(common, protein.matrix.as_deref(), None, None);
+        set.seg(&protein.filtering)?;
+        set.words(protein.matrix.as_deref(), Some(threshold));
         set.hsps(&common.hsps);
         set.window(common, Some(&matrix));
         set.integer("HitlistSize", hitlist_size as i64);
-        set.composition(composition, false);
+        set.composition(&protein.composition, false);
         set.real("GapTrigger", psi.gap_trigger);
         set.boolean("IgnoreMsaMaster", psi.ignore_msa_master);
         Ok(Some(set.into_request(SPEC.program, "psi", None)))
@@ -181,11 +179,8 @@ impl SearchProgram for PsiblastOptions {
 
     fn report_options(&self) -> Vec<OptionText> {
         let PsiblastOptions {
-            filtering: FilteringOptions { seg, soft_masking },
-            matrix,
-            threshold,
+            protein,
             sum_stats,
-            composition: CompositionOptions { comp_based_stats, use_sw_tback },
             psi:
                 PsiOptions {
                     gap_trigger,
@@ -208,14 +203,9 @@ impl SearchProgram for PsiblastOptions {
             common: _,
             metadata: _,
         } = self;
-        vec![
-            option_text(&single::MATRIX, text_value(matrix)),
-            option_text(&single::THRESHOLD, number_value(threshold)),
+        let mut options = protein::report_options(protein);
+        options.extend([
             option_text(&nucleotide::SUM_STATS, number_value(sum_stats)),
-            option_text(&composition::COMP_BASED_STATS, Some(to_text(comp_based_stats))),
-            option_text(&filtering::SEG, Some(to_text(seg))),
-            option_text(&filtering::SOFT_MASKING, flag_value(*soft_masking)),
-            option_text(&composition::USE_SW_TBACK, flag_value(*use_sw_tback)),
             option_text(&psi::GAP_TRIGGER, Some(gap_trigger.to_string())),
             option_text(&psi::NUM_ITERATIONS, Some(num_iterations.to_string())),
             option_text(&psi::IN_MSA, text_value(in_msa)),
@@ -229,7 +219,8 @@ impl SearchProgram for PsiblastOptions {
             option_text(&psi::SAVE_EACH_PSSM, flag_value(*save_each_pssm)),
             option_text(&psi::PHI_PATTERN, text_value(phi_pattern)),
             option_text(&psi::INCLUSION_ETHRESH, Some(inclusion_ethresh.to_string())),
-        ]
+        ]);
+        options
     }
 }
 
@@ -242,7 +233,7 @@ impl PsiblastOptions {
     /// Returns the number of letters in a word, and the least score of a neighbouring word.
     fn word_parameters(&self, matrix_name: &str) -> (usize, f64) {
         let word_size = self.common.search.word_size.unwrap_or(WORD_SIZE);
-        (word_size, self.threshold.unwrap_or_else(|| suggested_word_threshold(matrix_name)))
+        (word_size, self.protein.threshold.unwrap_or_else(|| suggested_word_threshold(matrix_name)))
     }
 
     fn check_words(&self, matrix_name: &str) -> Result<(), Error> {
@@ -270,7 +261,7 @@ impl PsiblastOptions {
         hitlist_size: usize,
         environment: &ProcessEnvironment<'_>,
     ) -> Result<(ProteinParams, CompositionMode), Error> {
-        let (mode, unified_p) = protein::composition(&self.composition.comp_based_stats);
+        let (mode, unified_p) = protein::composition(&self.protein.composition.comp_based_stats);
         let search = &self.common.search;
         let (word_size, threshold) = self.word_parameters(matrix_name);
         let (open, extend) = (search.gap_open, search.gap_extend);
@@ -286,7 +277,7 @@ impl PsiblastOptions {
         }
         protein::check_lists(&self.common, hitlist_size)?;
         let defaults = ProteinParams::psiblast(self.common.release, scoring);
-        let soft_masking = self.filtering.soft_masking;
+        let soft_masking = self.protein.filtering.soft_masking;
         let mut shared = common(&self.common, soft_masking, hitlist_size, defaults.common);
         shared.keeps_all_preliminary_subjects = true;
         shared.gap_trigger_bits = self.psi.gap_trigger;
@@ -298,8 +289,8 @@ impl PsiblastOptions {
             window: self.common.window_size.unwrap_or(suggested_two_hit_window(matrix_name)),
             composition: mode,
             unified_p,
-            smith_waterman: self.composition.use_sw_tback,
-            seg: protein::seg(&self.filtering.seg)?,
+            smith_waterman: self.protein.composition.use_sw_tback,
+            seg: protein::seg(&self.protein.filtering.seg)?,
             finite_size: search.searchsp.is_none() && !has_old_finite_size(environment),
             ..defaults
         };
