@@ -7,14 +7,12 @@ use super::RELEASE;
 use super::compat;
 use super::opt::{Opt, ValueWords};
 use super::parse::GivenOptions;
-use super::search::common::CommonOptions;
-use super::search::metadata::{self, MetadataOptions};
 use super::search::program::ProgramSpec;
-use super::search::protein::{ProteinOptions, TaskDefaults};
+use super::search::protein::{ProteinProgramOptions, TaskDefaults};
 use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
 use super::search::{
-    self, composition, database, files, filtering, fleet, formatting, generic, hsps, outfmt, query,
-    resources, strategy, task, threads,
+    self, composition, database, files, filtering, fleet, formatting, generic, hsps, metadata,
+    outfmt, query, resources, strategy, task, threads,
 };
 use super::spec::{self, Program};
 use super::values::Values;
@@ -75,25 +73,14 @@ pub const BLASTP: Program = Program {
 /// always applies one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlastpOptions {
-    /// Options of all searches.
-    pub common: CommonOptions,
-    /// Options for a report made at another site.
-    pub metadata: MetadataOptions,
-    /// `-task`.
-    pub task: TaskDefaults,
-    /// Options that searches with amino-acid words share.
-    pub protein: ProteinOptions,
+    /// Options that programs with tasks and amino-acid words share.
+    pub shared: ProteinProgramOptions,
 }
 
 impl BlastpOptions {
     /// Reads the values of the options.
     pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&BLASTP, given);
-        Self {
-            common: CommonOptions::read(&values),
-            metadata: MetadataOptions::read(&values),
-            task: values.get(&TASK),
-            protein: ProteinOptions::read(&values),
-        }
+        Self { shared: ProteinProgramOptions::read(&values, &TASK) }
     }
 }

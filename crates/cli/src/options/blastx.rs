@@ -9,18 +9,16 @@ use super::RELEASE;
 use super::compat;
 use super::opt::{Opt, ValueWords};
 use super::parse::GivenOptions;
-use super::search::common::CommonOptions;
 use super::search::composition::{COMP_BASED_STATS, USE_SW_TBACK};
-use super::search::metadata::{self, MetadataOptions};
 use super::search::nucleotide::SUM_STATS;
 use super::search::program::ProgramSpec;
-use super::search::protein::{ProteinOptions, TaskDefaults};
+use super::search::protein::{ProteinProgramOptions, TaskDefaults};
 use super::search::query::{self, STRAND};
 use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
 use super::search::translation::{MAX_INTRON_LENGTH, QUERY_GENCODE};
 use super::search::{
-    self, database, files, filtering, fleet, formatting, generic, hsps, outfmt, resources,
-    strategy, task, threads,
+    self, database, files, filtering, fleet, formatting, generic, hsps, metadata, outfmt,
+    resources, strategy, task, threads,
 };
 use super::spec::{self, Program};
 use super::values::Values;
@@ -82,14 +80,8 @@ pub const BLASTX: Program = Program {
 /// always applies one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlastxOptions {
-    /// Options of all searches.
-    pub common: CommonOptions,
-    /// Options for a report made at another site.
-    pub metadata: MetadataOptions,
-    /// `-task`.
-    pub task: TaskDefaults,
-    /// Options that searches with amino-acid words share.
-    pub protein: ProteinOptions,
+    /// Options that programs with tasks and amino-acid words share.
+    pub shared: ProteinProgramOptions,
     /// `-sum_stats`.
     pub sum_stats: Option<bool>,
     /// `-max_intron_length`, in nucleotides.
@@ -105,10 +97,7 @@ impl BlastxOptions {
     pub fn new(given: &GivenOptions) -> Self {
         let values = Values::new(&BLASTX, given);
         Self {
-            common: CommonOptions::read(&values),
-            metadata: MetadataOptions::read(&values),
-            task: values.get(&TASK),
-            protein: ProteinOptions::read(&values),
+            shared: ProteinProgramOptions::read(&values, &TASK),
             sum_stats: values.optional(&SUM_STATS),
             max_intron_length: values.get(&MAX_INTRON_LENGTH),
             strands: values.get(&STRAND),

@@ -6,21 +6,16 @@ use fleetblast_job::plan::{BLASTP_BATCH, Citations};
 use fleetblast_report::archive_options::ArchiveRequest;
 
 use super::archive::SetOptions;
-use super::fleet::{OptionText, option_text, word_value};
+use super::fleet::OptionText;
 use super::protein::{self, ProteinSearch};
 use super::search::SearchPlan;
 use super::{ProcessEnvironment, ProgramBase, SearchProgram};
 use crate::options::blastp::{BlastpOptions, SPEC, TASK};
-use crate::options::search::protein::TaskDefaults;
+use crate::options::search::protein::{ProteinProgramOptions, TaskDefaults};
 
 impl SearchProgram for BlastpOptions {
     fn base(&self) -> ProgramBase<'_> {
-        ProgramBase {
-            spec: &SPEC,
-            common: &self.common,
-            metadata: Some(&self.metadata),
-            seg: Some(&self.protein.filtering.seg),
-        }
+        protein::base(&SPEC, &self.shared)
     }
 
     fn plan_search(
@@ -29,29 +24,29 @@ impl SearchProgram for BlastpOptions {
         environment: &ProcessEnvironment<'_>,
     ) -> Result<SearchPlan, Error> {
         let search = self.search();
-        let release = self.common.release;
+        let release = self.shared.common.release;
         let defaults = |scoring| {
             let mut params = ProteinParams::blastp(release, scoring);
-            if self.task == TaskDefaults::SHORT {
+            if self.shared.task == TaskDefaults::SHORT {
                 params.common.evalue = release.blastp_short_evalue;
             }
             // BLAST+ compares the name of the matrix as the user spelled it.
             params.filters_chains = release.filters_chains
-                && self.task == TaskDefaults::FAST
+                && self.shared.task == TaskDefaults::FAST
                 && search.matrix_name() == "BLOSUM62";
             params
         };
         let params = search.params(hitlist_size, environment, defaults)?;
-        let (_, unified) = protein::composition(&self.protein.composition.comp_based_stats);
+        let (_, unified) = protein::composition(&self.shared.protein.composition.comp_based_stats);
         let unified_p = unified && params.composition != CompositionMode::Off;
         let params = ProteinParams { unified_p, ..params };
         Ok(search.plan(params, Citations::Blastp, BLASTP_BATCH))
     }
 
     fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
-        let BlastpOptions { common, protein, .. } = self;
+        let ProteinProgramOptions { common, protein, task, .. } = &self.shared;
         let search = self.search();
-        let mut set = SetOptions::of_protein_task(&self.task, self.common.release);
+        let mut set = SetOptions::of_protein_task(task, common.release);
         set.database_size(&common.database);
         set.search(common, protein.matrix.as_deref(), None, None);
         set.seg(&protein.filtering)?;
@@ -65,17 +60,8 @@ impl SearchProgram for BlastpOptions {
     }
 
     fn report_options(&self) -> Vec<OptionText> {
-        let BlastpOptions {
-            task,
-            protein,
-            // Compared for all programs in `plan/fleet.rs`.
-            common: _,
-            // With these options the search writes no report.
-            metadata: _,
-        } = self;
-        let mut options = protein::report_options(protein);
-        options.push(option_text(&TASK, word_value(&TASK, task)));
-        options
+        let BlastpOptions { shared } = self;
+        protein::task_report_options(shared, &TASK)
     }
 }
 
@@ -83,9 +69,9 @@ impl BlastpOptions {
     fn search(&self) -> ProteinSearch<'_> {
         ProteinSearch {
             spec: &SPEC,
-            common: &self.common,
-            protein: &self.protein,
-            task: &self.task,
+            common: &self.shared.common,
+            protein: &self.shared.protein,
+            task: &self.shared.task,
             added_threshold: 0.0,
             accepts_identity: true,
             has_composition: true,

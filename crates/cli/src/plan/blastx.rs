@@ -11,6 +11,7 @@ use super::protein::{self, ProteinSearch};
 use super::search::SearchPlan;
 use super::{ProcessEnvironment, ProgramBase, SearchProgram};
 use crate::options::blastx::{BlastxOptions, SPEC, TASK};
+use crate::options::search::protein::ProteinProgramOptions;
 use crate::options::search::{nucleotide, query, translation};
 
 /// Nucleotides of queries in a batch: a multiple of 3, so that all chunks have the same frames
@@ -19,12 +20,7 @@ const BATCH: usize = 10_002;
 
 impl SearchProgram for BlastxOptions {
     fn base(&self) -> ProgramBase<'_> {
-        ProgramBase {
-            spec: &SPEC,
-            common: &self.common,
-            metadata: Some(&self.metadata),
-            seg: Some(&self.protein.filtering.seg),
-        }
+        protein::base(&SPEC, &self.shared)
     }
 
     fn plan_search(
@@ -34,7 +30,8 @@ impl SearchProgram for BlastxOptions {
     ) -> Result<SearchPlan, Error> {
         let search = self.search();
         let (code, strands) = (self.query_code.clone(), self.strands);
-        let defaults = |scoring| ProteinParams::blastx(self.common.release, scoring, code.clone());
+        let defaults =
+            |scoring| ProteinParams::blastx(self.shared.common.release, scoring, code.clone());
         let params = search.params(hitlist_size, environment, defaults)?;
         let linking = protein::linking(self.sum_stats.unwrap_or(true), self.max_intron_length);
         let params = ProteinParams {
@@ -46,9 +43,9 @@ impl SearchProgram for BlastxOptions {
     }
 
     fn archive_request(&self, hitlist_size: usize) -> Result<Option<ArchiveRequest>, Error> {
-        let BlastxOptions { common, protein, .. } = self;
+        let ProteinProgramOptions { common, protein, task, .. } = &self.shared;
         let search = self.search();
-        let mut set = SetOptions::of_protein_task(&self.task, self.common.release);
+        let mut set = SetOptions::of_protein_task(task, common.release);
         set.database_size(&common.database);
         set.search(common, protein.matrix.as_deref(), None, self.sum_stats);
         set.integer("LongestIntronLength", self.max_intron_length);
@@ -64,21 +61,9 @@ impl SearchProgram for BlastxOptions {
     }
 
     fn report_options(&self) -> Vec<OptionText> {
-        let BlastxOptions {
-            task,
-            protein,
-            sum_stats,
-            max_intron_length,
-            strands,
-            query_code,
-            // Compared for all programs in `plan/fleet.rs`.
-            common: _,
-            // With these options the search writes no report.
-            metadata: _,
-        } = self;
-        let mut options = protein::report_options(protein);
+        let BlastxOptions { shared, sum_stats, max_intron_length, strands, query_code } = self;
+        let mut options = protein::task_report_options(shared, &TASK);
         options.extend([
-            option_text(&TASK, word_value(&TASK, task)),
             option_text(&nucleotide::SUM_STATS, number_value(sum_stats)),
             option_text(&translation::MAX_INTRON_LENGTH, Some(max_intron_length.to_string())),
             option_text(&query::STRAND, word_value(&query::STRAND, strands)),
@@ -92,9 +77,9 @@ impl BlastxOptions {
     fn search(&self) -> ProteinSearch<'_> {
         ProteinSearch {
             spec: &SPEC,
-            common: &self.common,
-            protein: &self.protein,
-            task: &self.task,
+            common: &self.shared.common,
+            protein: &self.shared.protein,
+            task: &self.shared.task,
             added_threshold: 1.0,
             accepts_identity: false,
             has_composition: true,

@@ -15,15 +15,16 @@ use fleetblast_stats::scoring::{
     ScoringError, ScoringSystem, suggested_two_hit_window, suggested_word_threshold,
 };
 
-use super::fleet::{OptionText, flag_value, number_value, option_text, text_value};
+use super::fleet::{OptionText, flag_value, number_value, option_text, text_value, word_value};
 use super::search::{SearchPlan, bad_filter, common, filter_words};
-use super::{ProcessEnvironment, has_old_finite_size};
+use super::{ProcessEnvironment, ProgramBase, has_old_finite_size};
 use crate::options::number::{parse_double_strict, parse_int4};
+use crate::options::opt::Opt;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};
 use crate::options::search::filtering::{self, FilteringOptions};
 use crate::options::search::program::ProgramSpec;
-use crate::options::search::protein::{ProteinOptions, TaskDefaults};
+use crate::options::search::protein::{ProteinOptions, ProteinProgramOptions, TaskDefaults};
 use crate::options::search::single;
 use crate::options::typed::to_text;
 
@@ -237,6 +238,33 @@ pub(super) fn report_options(options: &ProteinOptions) -> Vec<OptionText> {
         option_text(&filtering::SOFT_MASKING, flag_value(*soft_masking)),
         option_text(&composition::USE_SW_TBACK, flag_value(*use_sw_tback)),
     ]
+}
+
+/// Returns the options of a program with tasks on which the report depends; `task` is its `-task`.
+pub(super) fn task_report_options(
+    options: &ProteinProgramOptions,
+    task: &Opt<TaskDefaults>,
+) -> Vec<OptionText> {
+    let ProteinProgramOptions {
+        task: chosen,
+        protein,
+        // Compared for all programs in `plan/fleet.rs`.
+        common: _,
+        // With these options the search writes no report.
+        metadata: _,
+    } = options;
+    let mut texts = report_options(protein);
+    texts.push(option_text(task, word_value(task, chosen)));
+    texts
+}
+
+/// Returns the base of a program with tasks.
+pub(super) fn base<'a>(
+    spec: &'static ProgramSpec,
+    options: &'a ProteinProgramOptions,
+) -> ProgramBase<'a> {
+    let ProteinProgramOptions { common, metadata, protein, task: _ } = options;
+    ProgramBase { spec, common, metadata: Some(metadata), seg: Some(&protein.filtering.seg) }
 }
 
 /// Parses the parameters of SEG from `-seg`.

@@ -11,12 +11,12 @@ use fleetblast_seq::translation::GeneticCode;
 use fleetblast_stats::program::ReportedProgram;
 
 use super::archive::SetOptions;
-use super::fleet::{OptionText, number_value, option_text, text_value, word_value};
+use super::fleet::{OptionText, number_value, option_text, text_value};
 use super::protein::{self, ProteinSearch};
 use super::pssm::{self, ReadingRules};
 use super::search::SearchPlan;
 use super::{ProcessEnvironment, ProgramBase, SearchProgram, contents};
-use crate::options::search::protein::TaskDefaults;
+use crate::options::search::protein::{ProteinProgramOptions, TaskDefaults};
 use crate::options::search::{files, nucleotide, psi, translation};
 use crate::options::tblastn::{SPEC, TASK, TblastnOptions};
 
@@ -27,18 +27,13 @@ const MOST_POSITIONS: usize = 19_700;
 
 impl SearchProgram for TblastnOptions {
     fn base(&self) -> ProgramBase<'_> {
-        ProgramBase {
-            spec: &SPEC,
-            common: &self.common,
-            metadata: Some(&self.metadata),
-            seg: Some(&self.protein.filtering.seg),
-        }
+        protein::base(&SPEC, &self.shared)
     }
 
     fn query(&self) -> (&'static str, &OsStr) {
         match &self.in_pssm {
             Some(file) => (psi::IN_PSSM_OF_TBLASTN.name(), file),
-            None => (files::QUERY.name(), &self.common.files.query),
+            None => (files::QUERY.name(), &self.shared.common.files.query),
         }
     }
 
@@ -49,7 +44,7 @@ impl SearchProgram for TblastnOptions {
     }
 
     fn unsupported(&self) -> Option<String> {
-        let local = self.protein.composition.use_sw_tback;
+        let local = self.shared.protein.composition.use_sw_tback;
         let pssm = self.in_pssm.as_ref();
         let is_linked = self.linking().is_some_and(HspLinking::links_gapped);
         let refused = [
@@ -61,7 +56,7 @@ impl SearchProgram for TblastnOptions {
                 "-in_pssm from standard input on several processes",
             ),
             // BLAST+ then finds no hits.
-            (self.common.ungapped && pssm.is_some(), "-ungapped with -in_pssm"),
+            (self.shared.common.ungapped && pssm.is_some(), "-ungapped with -in_pssm"),
         ];
         refused.into_iter().find(|(given, _)| *given).map(|(_, what)| what.to_owned())
     }
@@ -74,8 +69,9 @@ impl SearchProgram for TblastnOptions {
         let is_of_letters = self.in_pssm.is_none();
         let search = self.search();
         let code = if is_of_letters { &self.db_code } else { &GeneticCode::standard() };
-        let translation = protein::subject_translation(&self.common, code);
-        let defaults = |scoring| ProteinParams::tblastn(self.common.release, scoring, translation);
+        let translation = protein::subject_translation(&self.shared.common, code);
+        let defaults =
+            |scoring| ProteinParams::tblastn(self.shared.common.release, scoring, translation);
         let params = search.params(hitlist_size, environment, defaults)?;
         let params = ProteinParams { linking: self.linking(), ..params };
         match &self.in_pssm {
@@ -88,9 +84,9 @@ impl SearchProgram for TblastnOptions {
         if self.in_pssm.is_some() {
             return Ok(None);
         }
-        let TblastnOptions { common, protein, .. } = self;
+        let ProteinProgramOptions { common, protein, task, .. } = &self.shared;
         let search = self.search();
-        let mut set = SetOptions::of_protein_task(&self.task, self.common.release);
+        let mut set = SetOptions::of_protein_task(task, common.release);
         set.database_size(&common.database);
         set.search(common, protein.matrix.as_deref(), None, self.sum_stats);
         set.integer("DbGeneticCode", self.db_code.id());
@@ -106,21 +102,9 @@ impl SearchProgram for TblastnOptions {
     }
 
     fn report_options(&self) -> Vec<OptionText> {
-        let TblastnOptions {
-            task,
-            protein,
-            sum_stats,
-            max_intron_length,
-            db_code,
-            in_pssm,
-            // Compared for all programs in `plan/fleet.rs`.
-            common: _,
-            // With these options the search writes no report.
-            metadata: _,
-        } = self;
-        let mut options = protein::report_options(protein);
+        let TblastnOptions { shared, sum_stats, max_intron_length, db_code, in_pssm } = self;
+        let mut options = protein::task_report_options(shared, &TASK);
         options.extend([
-            option_text(&TASK, word_value(&TASK, task)),
             option_text(&nucleotide::SUM_STATS, number_value(sum_stats)),
             option_text(&translation::MAX_INTRON_LENGTH, Some(max_intron_length.to_string())),
             option_text(&translation::DB_GENCODE, Some(db_code.id().to_string())),
@@ -135,10 +119,10 @@ impl TblastnOptions {
         let is_of_letters = self.in_pssm.is_none();
         ProteinSearch {
             spec: &SPEC,
-            common: &self.common,
-            protein: &self.protein,
+            common: &self.shared.common,
+            protein: &self.shared.protein,
             // With a PSSM the task does not count: BLAST+ compares it with the name `blastx-fast`.
-            task: if is_of_letters { &self.task } else { &TaskDefaults::USUAL },
+            task: if is_of_letters { &self.shared.task } else { &TaskDefaults::USUAL },
             added_threshold: 2.0,
             accepts_identity: is_of_letters,
             has_composition: is_of_letters,
@@ -161,7 +145,7 @@ impl TblastnOptions {
         search: &ProteinSearch<'_>,
     ) -> Result<SearchPlan, Error> {
         let found = &params;
-        protein::check_short_words(&self.common, false, (found.word_size, found.threshold))?;
+        protein::check_short_words(&self.shared.common, false, (found.word_size, found.threshold))?;
         let rules = ReadingRules { program: SPEC.name(), pseudocount: 0, needs_all: false };
         let start = pssm::read(file, &params.scoring, &rules)?;
         let length = start.pssm.query.len();

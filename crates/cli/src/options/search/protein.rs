@@ -4,9 +4,12 @@ use std::ffi::OsString;
 
 use fleetblast_stats::release::Release;
 
+use super::common::CommonOptions;
 use super::composition::CompositionOptions;
 use super::filtering::FilteringOptions;
+use super::metadata::MetadataOptions;
 use super::single::{MATRIX, THRESHOLD};
+use crate::options::opt::Opt;
 use crate::options::values::Values;
 
 /// A preset of `-task`: defaults for options left out.
@@ -77,6 +80,31 @@ impl ProteinOptions {
             matrix: values.optional(&MATRIX),
             threshold: values.optional(&THRESHOLD),
             composition: CompositionOptions::read(values),
+        }
+    }
+}
+
+/// Values of the options that `blastp`, `blastx` and `tblastn` share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProteinProgramOptions {
+    /// Options of all searches.
+    pub common: CommonOptions,
+    /// Options for a report made at another site.
+    pub metadata: MetadataOptions,
+    /// `-task`.
+    pub task: TaskDefaults,
+    /// Options that searches with amino-acid words share.
+    pub protein: ProteinOptions,
+}
+
+impl ProteinProgramOptions {
+    /// Reads the values of the options; `task` is the program's `-task`.
+    pub fn read(values: &Values<'_>, task: &Opt<TaskDefaults>) -> Self {
+        Self {
+            common: CommonOptions::read(values),
+            metadata: MetadataOptions::read(values),
+            task: values.get(task),
+            protein: ProteinOptions::read(values),
         }
     }
 }
