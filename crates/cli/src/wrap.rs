@@ -16,13 +16,10 @@ use fleetblast_stats::program::{BlastProgram, is_missing_program};
 use crate::dbcheck;
 use crate::hint;
 use crate::messages::ExitWithError;
-use crate::options::load;
-use crate::options::opt::Opt;
 use crate::options::parse::GivenOptions;
-use crate::options::search::fleet::{RESULT_MEMORY, WRITE_BUFFER};
 use crate::options::typed::to_text;
 use crate::options::wrap::{OUT, QUERY, WrapOptions};
-use crate::plan::fleet::write_buffer;
+use crate::plan::fleet::MemorySizes;
 use crate::plan::{input, refuse_other_checkpoint};
 use crate::terminal::Progress;
 
@@ -115,18 +112,8 @@ fn plan(options: &WrapOptions, command: &[OsString]) -> Result<WrappedJobPlan, E
 }
 
 fn config(options: &WrapOptions) -> Result<Config, Error> {
-    let default = Config::default();
-    let size = |option: &Opt<OsString>, text: &Option<OsString>| {
-        text.as_deref().map(|text| load::bytes(option.name(), text)).transpose()
-    };
-    let write_buffer = write_buffer(&WRITE_BUFFER, options.write_buffer.as_deref())?;
-    let write_buffer = write_buffer.unwrap_or(default.write_buffer);
-    let config = Config { write_buffer, strategy: options.output, ..default };
-    let most = config.least_result_memory().max(config.result_memory);
-    let result_memory = size(&RESULT_MEMORY, &options.result_memory)?.unwrap_or(most);
-    let config = Config { result_memory, ..config };
-    config.validate().map_err(Error::query_options)?;
-    Ok(config)
+    MemorySizes::parse(options.write_buffer.as_deref(), options.result_memory.as_deref())?
+        .complete(Config { strategy: options.output, ..Config::default() })
 }
 
 /// Returns whether a command is a search program of BLAST+, or this program under the name of one.

@@ -30,14 +30,47 @@ use crate::options::search::single;
 use crate::options::search::threads::{self, ThreadOptions};
 use crate::options::typed::to_text;
 
-/// Parses the size of the write buffer; a size too small to be useful becomes the smallest useful
-/// one.
-///
-/// # Errors
-/// A malformed size.
-pub fn write_buffer(option: &Opt<OsString>, text: Option<&OsStr>) -> Result<Option<u64>, Error> {
-    let size = text.map(|text| load::bytes(option.name(), text)).transpose()?;
-    Ok(size.map(|size| size.max(MIN_WRITE_BUFFER)))
+/// Sizes of the memory that the ranks of a job take, in bytes, as the user gave them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemorySizes {
+    /// Size of the write buffer. A size too small to be useful is the smallest useful one.
+    write_buffer: Option<u64>,
+    /// Size of the memory for results.
+    result_memory: Option<u64>,
+}
+
+impl MemorySizes {
+    /// Parses the values of `-write_buffer` and `-result_memory`.
+    ///
+    /// # Errors
+    /// A malformed size.
+    pub fn parse(
+        write_buffer: Option<&OsStr>,
+        result_memory: Option<&OsStr>,
+    ) -> Result<Self, Error> {
+        let size = |option: &Opt<OsString>, text: Option<&OsStr>| {
+            text.map(|text| load::bytes(option.name(), text)).transpose()
+        };
+        let write_buffer = size(&ranks::WRITE_BUFFER, write_buffer)?;
+        Ok(Self {
+            write_buffer: write_buffer.map(|size| size.max(MIN_WRITE_BUFFER)),
+            result_memory: size(&ranks::RESULT_MEMORY, result_memory)?,
+        })
+    }
+
+    /// Puts the sizes into a configuration, and validates it. By default, the memory for results
+    /// suffices for the write buffers.
+    ///
+    /// # Errors
+    /// A configuration that contradicts itself.
+    pub fn complete(self, config: Config) -> Result<Config, Error> {
+        let write_buffer = self.write_buffer.unwrap_or(config.write_buffer);
+        let config = Config { write_buffer, ..config };
+        let most = config.least_result_memory().max(config.result_memory);
+        let config = Config { result_memory: self.result_memory.unwrap_or(most), ..config };
+        config.validate().map_err(Error::query_options)?;
+        Ok(config)
+    }
 }
 
 /// Plans the ranks from the options.
@@ -47,23 +80,14 @@ pub fn plan(
 ) -> Result<Fleet, Error> {
     let all = program.common();
     let options = &all.fleet;
-    let default = Config::default();
-    let size = |option: &Opt<OsString>, text: &Option<OsString>| {
-        text.as_deref().map(|text| load::bytes(option.name(), text)).transpose()
-    };
-    let write_buffer = write_buffer(&ranks::WRITE_BUFFER, options.write_buffer.as_deref())?;
-    let write_buffer = write_buffer.unwrap_or(default.write_buffer);
-    let result_memory = size(&ranks::RESULT_MEMORY, &options.result_memory)?;
-    let config = Config { write_buffer, ..default };
-    let most = config.least_result_memory().max(config.result_memory);
-    let config = Config {
+    let sizes =
+        MemorySizes::parse(options.write_buffer.as_deref(), options.result_memory.as_deref())?;
+    let config = sizes.complete(Config {
         strategy: options.output,
         schedule: options.schedule,
         longest_first: longest_first(options)?,
-        result_memory: result_memory.unwrap_or(most),
-        ..config
-    };
-    config.validate().map_err(Error::query_options)?;
+        ..Config::default()
+    })?;
     let FleetOptions { ranks, plan: dry_run, groups, replicas, .. } = *options;
     let partitions = all.resources.partitions.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let user_settings = UserSettings {
@@ -71,7 +95,7 @@ pub fn plan(
         replicas,
         partitions,
         dedicated: None,
-        result_memory,
+        result_memory: sizes.result_memory,
         block_residues: options.block_residues,
         segment_residues: options.segment_size,
     };
@@ -397,10 +421,12 @@ mod tests {
 
     #[test]
     fn a_tiny_write_buffer_counts_as_the_smallest() {
-        let size = |text: &str| write_buffer(&ranks::WRITE_BUFFER, Some(OsStr::new(text)));
+        let size = |text: &str| {
+            MemorySizes::parse(Some(OsStr::new(text)), None).map(|sizes| sizes.write_buffer)
+        };
         assert_eq!(size("1").unwrap(), Some(MIN_WRITE_BUFFER));
         assert_eq!(size("100").unwrap(), Some(100));
         assert!(size("0").is_err());
-        assert_eq!(write_buffer(&ranks::WRITE_BUFFER, None).unwrap(), None);
+        assert_eq!(MemorySizes::parse(None, None).unwrap().write_buffer, None);
     }
 }
