@@ -3,7 +3,6 @@
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_db::SequenceKind;
-use fleetblast_db::masks::MaskAlgorithm;
 use fleetblast_job::error::Error;
 use fleetblast_job::output::ReportSink;
 use fleetblast_report::with_commas;
@@ -41,7 +40,7 @@ pub(super) fn write(
         .as_bytes(),
     );
     out.write(&text)?;
-    let mut text = algorithms(source.masks()?.algorithms());
+    let mut text = source.masks()?.format_table();
     text.extend_from_slice(b"\nVolumes:\n");
     for path in &whole.volumes {
         text.push(b'\t');
@@ -49,39 +48,6 @@ pub(super) fn write(
         text.push(b'\n');
     }
     out.write(&text)
-}
-
-/// Formats the table of masking algorithms; empty if there are none.
-fn algorithms(algorithms: &[MaskAlgorithm]) -> Vec<u8> {
-    const HEAD: &str = "\nAvailable filtering algorithms applied to database sequences:\n\n";
-    let mut text = Vec::new();
-    if algorithms.is_empty() {
-        return text;
-    }
-    text.extend_from_slice(HEAD.as_bytes());
-    text.extend(format_row(b"Algorithm ID", b"Algorithm name", b"Algorithm options"));
-    for algorithm in algorithms {
-        let is_number = std::str::from_utf8(&algorithm.program)
-            .is_ok_and(|program| program.parse::<i32>().is_ok());
-        let name = if is_number { &algorithm.name } else { &algorithm.program };
-        let options: &[u8] = match &algorithm.options[..] {
-            b"" => b"default options used",
-            options => options,
-        };
-        text.extend(format_row(algorithm.id.to_string().as_bytes(), name, options));
-    }
-    text
-}
-
-/// Formats a row with columns of 13, 40 and 40 bytes.
-fn format_row(id: &[u8], name: &[u8], options: &[u8]) -> Vec<u8> {
-    let mut row = Vec::new();
-    for (cell, width) in [(id, 13), (name, 40), (options, 40)] {
-        row.extend_from_slice(cell);
-        row.extend(std::iter::repeat_n(b' ', usize::saturating_sub(width, cell.len())));
-    }
-    row.push(b'\n');
-    row
 }
 
 /// Sums the sizes of all files of a database in bytes (`CSeqDB::GetDiskUsage`, seqdb.cpp).
