@@ -6,9 +6,9 @@ use std::ops::Range;
 use fleetblast_seq::asn::ber::Writer;
 use fleetblast_seq::id::SeqId;
 
-use crate::asn::seq_id;
 use crate::asn::{
-    AsnValue, LOCATION, print_asn_text, print_item, print_xml_element, start_xml, write_ber,
+    AsnValue, LOCATION, intervals, print_asn_text, print_item, print_xml_element, start_xml,
+    write_ber,
 };
 use crate::text::append_escaped_xml_byte;
 
@@ -164,18 +164,9 @@ impl MaskFileWriter {
 }
 
 fn location(id: &SeqId, ranges: &[Range<u32>]) -> AsnValue {
-    let id = seq_id::value(id);
-    let interval = |range: &Range<u32>| {
-        AsnValue::Fields(vec![
-            ("from", AsnValue::integer(range.start)),
-            ("to", AsnValue::integer(i64::from(range.end) - 1)),
-            ("id", id.clone()),
-        ])
-    };
-    match ranges {
-        [range] => AsnValue::choice("int", interval(range)),
-        ranges => {
-            AsnValue::choice("packed-int", AsnValue::List(ranges.iter().map(interval).collect()))
-        }
+    let mut intervals = intervals(id, ranges);
+    match intervals.len() {
+        1 => AsnValue::choice("int", intervals.remove(0)),
+        _ => AsnValue::choice("packed-int", AsnValue::List(intervals)),
     }
 }

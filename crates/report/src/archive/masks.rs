@@ -9,8 +9,7 @@ use fleetblast_stats::program::SequenceForm;
 
 use crate::archive_options::ArchiveRequest;
 use crate::archive_reader::StoredMask;
-use crate::asn::AsnValue;
-use crate::asn::seq_id;
+use crate::asn::{AsnValue, intervals};
 use crate::model::{QueryResult, ReportSetup};
 use crate::names;
 use crate::program::{self, EarlyMasks};
@@ -101,15 +100,7 @@ fn frame_name(number: i8) -> &'static str {
 }
 
 fn mask(query: &SeqId, ranges: &[Range<u32>], frame: &'static str) -> AsnValue {
-    let id = seq_id::value(query);
-    let interval = |range: &Range<u32>| {
-        AsnValue::Fields(vec![
-            ("from", AsnValue::integer(range.start)),
-            ("to", AsnValue::integer(i64::from(range.end) - 1)),
-            ("id", id.clone()),
-        ])
-    };
-    let intervals = AsnValue::List(ranges.iter().map(interval).collect());
+    let intervals = AsnValue::List(intervals(query, ranges));
     AsnValue::Fields(vec![
         ("locations", AsnValue::List(vec![AsnValue::choice("packed-int", intervals)])),
         ("frame", AsnValue::Word(frame)),

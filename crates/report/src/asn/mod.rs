@@ -2,6 +2,7 @@
 //! names the fields of sequences.
 
 mod ber;
+mod interval;
 mod json;
 mod print;
 mod read;
@@ -14,6 +15,7 @@ mod tree;
 mod xml;
 
 pub(crate) use self::ber::write_ber;
+pub(crate) use self::interval::intervals;
 pub(crate) use self::json::print_json_item;
 pub use self::print::print_asn_text;
 pub(crate) use self::print::print_item;
