@@ -18,3 +18,6 @@ impl Teller {
         "told"
     }
 }
+
+/// What a block needs.
+pub struct Block;

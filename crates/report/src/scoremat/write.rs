@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::asn::{AsnValue, print_asn_text};
 
-/// What a checkpoint says about its PSSM, besides the numbers.
+/// The description of a PSSM in a checkpoint, besides the numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PssmDescription {
     /// Identifier of the query.

@@ -209,7 +209,7 @@ fn at_most_a_thousand_ranges_are_reported() {
     assert_eq!((columns.len(), columns[999].clone()), (1000, 2069..2070));
 }
 
-/// What ends an identifier differs between releases. The identifiers are those that 2.12.0 and
+/// The end of an identifier depends on the release. The identifiers are those that 2.12.0 and
 /// 2.17.0 print.
 #[test]
 fn brackets_or_bytes_beyond_ascii_end_identifiers() {

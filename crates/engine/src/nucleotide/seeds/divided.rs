@@ -1,6 +1,6 @@
 //! Finds the ungapped segments of a long subject with all threads of the current pool.
 //!
-//! What becomes of a seed depends on earlier seeds on diagonals that share its bucket in BLAST+'s
+//! The result of a seed depends on earlier seeds on diagonals that share its bucket in BLAST+'s
 //! hash ([`HashedDiagonals`]), and on nothing else. So the threads first scan pieces of the
 //! subject, and sort the seeds into classes of buckets. Then they process one class each, in the
 //! order of subject positions.
