@@ -365,26 +365,35 @@ impl<'a> DatabaseScan<'a> {
     }
 
     /// Aligns hits on all threads of the current pool. Each hit comes with the aligner of its
-    /// query.
-    pub fn align(&self, hits: &[(&Aligner, &PrelimHit)]) -> Vec<CandidateHit> {
+    /// query. Returns `None` for a hit that BLAST+ drops just before it aligns it: its subject has
+    /// no visible definition line.
+    ///
+    /// # Errors
+    /// A damaged database.
+    pub fn align(
+        &self,
+        hits: &[(&Aligner, &PrelimHit)],
+    ) -> Result<Vec<Option<CandidateHit>>, DbError> {
         // One hit at a time: the best hits come first and take longest.
-        hits.par_iter()
-            .with_max_len(1)
-            .map_init(
-                || self.scratches.acquire(),
-                |pooled, &(aligner, hit)| {
+        let aligned = hits.par_iter().with_max_len(1).map_init(
+            || self.scratches.acquire(),
+            |pooled, &(aligner, hit)| {
+                let visibility = self.subjects.visibility(hit.oid)?;
+                let candidate = (visibility != HitVisibility::Excluded).then(|| {
                     // The previous search may have used another kind of scratch space.
                     let suitable = |scratch: &AlignScratch| aligner.accepts_scratch(scratch);
                     pooled.scratch = pooled.scratch.take().filter(suitable);
                     let scratch = pooled.scratch.get_or_insert_with(|| aligner.scratch());
                     let mut candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
-                    candidate.is_reported =
-                        !self.subjects.has_visibility(hit.oid, HitVisibility::Unreported);
-                    self.step(1);
+                    candidate.is_reported = visibility != HitVisibility::Unreported;
                     candidate
-                },
-            )
-            .collect()
+                });
+                self.step(1);
+                Ok(candidate)
+            },
+        );
+        // The error is always that of the first damaged subject.
+        aligned.collect::<Vec<_>>().into_iter().collect()
     }
 
     /// Returns the letters of a chosen subject: from memory if the supply has kept them, otherwise

@@ -1,14 +1,12 @@
 //! The two phases of a search on the threads of this process: preliminary search of ranges of OIDs,
 //! then traceback of chosen hits. The preliminary hit list covers the whole database.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use fleetblast_db::DbError;
 use fleetblast_db::load::{self, LoadPurpose, Loader, LoaderChoice};
-use fleetblast_db::restrict::HitVisibility;
 use fleetblast_engine::batches;
 use fleetblast_engine::grouping::{GroupDivision, Grouping};
 use fleetblast_engine::hits::{CandidateHit, PrelimHit, SubjectHit};
@@ -162,7 +160,7 @@ impl<'a> TwoPhaseSearch<'a> {
         let start = Instant::now();
         self.audience.begin_stage(Stage::Align, chosen.iter().map(|hits| hits.len() as u64).sum());
         let mut span = self.recorder.begin(Lane::Search, Kind::Align);
-        let (hits, overflowed) = self.trace_block((queries, &grouping), batches, &chosen, &[]);
+        let (hits, overflowed) = self.trace_block((queries, &grouping), batches, &chosen, &[])?;
         self.overflowed = overflowed;
         span.arg("block", self.blocks);
         span.arg("partitions", 1);
@@ -203,7 +201,7 @@ impl<'a> TwoPhaseSearch<'a> {
             hits.retain(|hit| shown.oids.binary_search(&hit.oid).is_ok());
         }
         self.audience.begin_stage(Stage::Align, chosen.iter().map(|hits| hits.len() as u64).sum());
-        Ok(self.trace_block((queries, &grouping), batches, &chosen, shown).0)
+        Ok(self.trace_block((queries, &grouping), batches, &chosen, shown)?.0)
     }
 
     /// Searches the queries, and returns the preliminary hits of each that are chosen for the
@@ -220,8 +218,7 @@ impl<'a> TwoPhaseSearch<'a> {
             .begin_stage(Stage::Search, self.scan.subject_count() * searchers.groups.len() as u64);
         let lists = self.scan.search(&merger, searchers)?;
         self.extensions = merger.extensions(&lists).iter().sum();
-        let mut chosen = merger.select_for_traceback(lists);
-        self.drop_excluded(&mut chosen)?;
+        let chosen = merger.select_for_traceback(lists);
         if self.loader().statistics().read_bytes > before {
             // The database was not in memory, or does not stay there. So its pages may be missing
             // for the traceback, too.
@@ -229,20 +226,6 @@ impl<'a> TwoPhaseSearch<'a> {
             self.subjects.searched.announce_sequences(hits.collect::<BTreeSet<_>>());
         }
         Ok(chosen)
-    }
-
-    /// Drops the hits that BLAST+ drops just before it aligns them: those of excluded subjects.
-    fn drop_excluded(&self, chosen: &mut [Vec<PrelimHit>]) -> Result<(), DbError> {
-        let mut known: BTreeMap<u32, HitVisibility> = BTreeMap::new();
-        for hit in chosen.iter().flatten() {
-            if let Entry::Vacant(unknown) = known.entry(hit.oid) {
-                unknown.insert(self.subjects.visibility(hit.oid)?);
-            }
-        }
-        for hits in chosen {
-            hits.retain(|hit| known.get(&hit.oid) != Some(&HitVisibility::Excluded));
-        }
-        Ok(())
     }
 
     /// Aligns the chosen hits of all batches of a block, and selects the final hits. Also returns
@@ -254,7 +237,7 @@ impl<'a> TwoPhaseSearch<'a> {
         batches: &[usize],
         chosen: &[Vec<PrelimHit>],
         shown: &[ShownSubjects],
-    ) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
+    ) -> Result<(Vec<Vec<SubjectHit>>, Vec<bool>), DbError> {
         let ranges: Vec<_> = batches::batch_ranges(batches).collect();
         let traced: Vec<_> = ranges
             .into_par_iter()
@@ -263,8 +246,9 @@ impl<'a> TwoPhaseSearch<'a> {
                 self.trace_batch(all, range.clone(), &chosen[range], shown)
             })
             .collect();
+        let traced: Vec<_> = traced.into_iter().collect::<Result<_, _>>()?;
         let (hits, overflowed): (Vec<_>, Vec<_>) = traced.into_iter().unzip();
-        (hits.concat(), overflowed.concat())
+        Ok((hits.concat(), overflowed.concat()))
     }
 
     /// Aligns the chosen hits of one batch, and selects the final hits.
@@ -274,20 +258,18 @@ impl<'a> TwoPhaseSearch<'a> {
         batch: Range<usize>,
         chosen: &[Vec<PrelimHit>],
         shown: &[ShownSubjects],
-    ) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
+    ) -> Result<(Vec<Vec<SubjectHit>>, Vec<bool>), DbError> {
         let mut selector = self.engine.selector(&all[batch.clone()]);
         for (query, _) in shown.iter().enumerate().filter(|(_, shown)| shown.overflowed) {
             selector.mark_overflowed(query);
         }
         if selector.by_subject() {
-            let aligned = self.align((all, grouping), batch.start, chosen).into_iter();
-            let aligned = aligned.map(|candidates| candidates.into_iter().map(Some).collect());
-            selector.replay(chosen, aligned.collect());
+            selector.replay(chosen, self.align((all, grouping), batch.start, chosen)?);
         } else {
-            self.trace_queries((all, grouping), batch.start, &mut selector, chosen);
+            self.trace_queries((all, grouping), batch.start, &mut selector, chosen)?;
         }
         let overflowed = selector.overflowing();
-        (selector.finish(), overflowed)
+        Ok((selector.finish(), overflowed))
     }
 
     /// Aligns the hits that the selector wants, query by query. `first` is the index of the first
@@ -298,7 +280,7 @@ impl<'a> TwoPhaseSearch<'a> {
         first: usize,
         selector: &mut Selector,
         chosen: &[Vec<PrelimHit>],
-    ) {
+    ) -> Result<(), DbError> {
         let align = |queries: Range<usize>| {
             self.align((all, grouping), first + queries.start, &chosen[queries])
         };
@@ -306,8 +288,9 @@ impl<'a> TwoPhaseSearch<'a> {
         let mut next = 0;
         while next < unconditional {
             let end = next + count_aligned_together(&chosen[next..unconditional]);
-            for (number, candidates) in (next..end).zip(align(next..end)) {
-                candidates.into_iter().for_each(|candidate| selector.offer(number, candidate));
+            for (number, candidates) in (next..end).zip(align(next..end)?) {
+                let candidates = candidates.into_iter().flatten();
+                candidates.for_each(|candidate| selector.offer(number, candidate));
             }
             next = end;
         }
@@ -318,13 +301,16 @@ impl<'a> TwoPhaseSearch<'a> {
                     continue;
                 }
                 let pairs: Vec<_> = next_hits.iter().map(|hit| (&aligner, hit)).collect();
-                for ((_, hit), candidate) in pairs.iter().zip(self.scan.align(&pairs)) {
-                    if selector.must_align(hit.evalue) {
+                for ((_, hit), candidate) in pairs.iter().zip(self.scan.align(&pairs)?) {
+                    if let Some(candidate) = candidate
+                        && selector.must_align(hit.evalue)
+                    {
                         selector.offer(number, candidate);
                     }
                 }
             }
         }
+        Ok(())
     }
 
     /// Aligns all hits of consecutive queries. `first` is the index of the first of these queries.
@@ -333,7 +319,7 @@ impl<'a> TwoPhaseSearch<'a> {
         (queries, grouping): (&[Query], &Grouping),
         first: usize,
         hits: &[Vec<PrelimHit>],
-    ) -> Vec<Vec<CandidateHit>> {
+    ) -> Result<Vec<Vec<Option<CandidateHit>>>, DbError> {
         let aligner = |(number, hits): (usize, &Vec<PrelimHit>)| {
             (!hits.is_empty()).then(|| self.engine.aligner(queries, grouping, first + number))
         };
@@ -342,8 +328,8 @@ impl<'a> TwoPhaseSearch<'a> {
             aligners.iter().zip(hits).filter_map(|(aligner, hits)| Some((aligner.as_ref()?, hits)));
         let pairs =
             with_hits.flat_map(|(aligner, hits)| hits.iter().map(move |hit| (aligner, hit)));
-        let mut candidates = self.scan.align(&pairs.collect::<Vec<_>>()).into_iter();
-        hits.iter().map(|hits| candidates.by_ref().take(hits.len()).collect()).collect()
+        let mut candidates = self.scan.align(&pairs.collect::<Vec<_>>())?.into_iter();
+        Ok(hits.iter().map(|hits| candidates.by_ref().take(hits.len()).collect()).collect())
     }
 }
 

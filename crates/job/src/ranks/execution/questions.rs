@@ -294,8 +294,6 @@ pub fn select_final_hits(
     let mut candidates = candidates.into_iter();
     for queries in batches::batch_ranges(&block.batches) {
         let mut selector = job.engine_for(block).selector(&block.prepared[queries.clone()]);
-        // BLAST+ drops subjects without a visible definition line before it aligns them, so they
-        // have no alignments.
         let of_batch = candidates.by_ref().take(queries.len()).collect();
         selector.replay(&chosen[queries], of_batch);
         overflowed.extend(selector.overflowing());

@@ -5,7 +5,6 @@ use std::iter;
 use std::sync::Arc;
 
 use fleetblast_db::load::PageKind;
-use fleetblast_db::restrict::HitVisibility;
 use fleetblast_engine::grouping::GroupDivision;
 use fleetblast_engine::hits::{Alignment, CandidateHit, SubjectHit};
 use fleetblast_engine::lists::{Merger, WorstKeptHits};
@@ -205,22 +204,9 @@ impl<'a> SearchWorker<'a> {
             let PreparedBlock { prepared, grouping, .. } = &searched_pass.block;
             let engine = self.job.engine_for(&searched_pass.block);
             let aligner = engine.aligner(prepared, grouping, number as usize);
-            let mut aligned = Vec::with_capacity(wanted.len());
-            for wanted in wanted {
-                let visibility = self.job.subjects.visibility(wanted.hit.oid)?;
-                aligned.push(visibility != HitVisibility::Excluded);
-            }
-            let hits: Vec<_> = wanted
-                .iter()
-                .zip(&aligned)
-                .filter(|&(_, &is_aligned)| is_aligned)
-                .map(|(wanted, _)| wanted.hit.clone())
-                .collect();
-            scan.check_files(hits.iter().map(|hit| hit.oid))?;
-            let hits: Vec<_> = hits.iter().map(|hit| (&aligner, hit)).collect();
-            let mut candidates = scan.align(&hits).into_iter();
-            for is_aligned in aligned {
-                let candidate = if is_aligned { candidates.next() } else { None };
+            scan.check_files(wanted.iter().map(|wanted| wanted.hit.oid))?;
+            let hits: Vec<_> = wanted.iter().map(|wanted| (&aligner, &wanted.hit)).collect();
+            for candidate in scan.align(&hits)? {
                 outlines.push(candidate.as_ref().map(CandidateHit::without_columns));
                 if let Some(candidate) = candidate {
                     searched_pass.aligned.insert((number, candidate.oid), candidate);
