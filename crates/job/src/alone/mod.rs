@@ -15,7 +15,6 @@ use std::time::Instant;
 
 use fleetblast_db::load::PageKind;
 use fleetblast_db::{SequenceKind, check_mapped_files};
-use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
 use fleetblast_metadata::follow::ResumePoint;
 
@@ -138,8 +137,6 @@ fn search(
         timing.input_seconds += reading.elapsed().as_secs_f64();
         let Some(block) = block else { break };
         shares.add(plan.thread_letters, &block);
-        let is_searchable = block.prepared.iter().any(Query::is_searchable);
-        queries.check_refusal(&block.records, &block.batches, is_searchable)?;
         blocks += 1;
         match &mut iterated {
             Some(iterated) => {

@@ -5,6 +5,7 @@ mod empties;
 mod messages;
 mod record;
 mod start;
+mod stop;
 
 use std::io::{self, BufRead, Cursor, Read as _};
 use std::ops::Range;
@@ -21,16 +22,17 @@ use rayon::prelude::*;
 
 use crate::audience::Audience;
 use crate::batching::BatchSizer;
-use crate::error::{Error, NO_SEQUENCES, exit};
+use crate::error::{Error, exit};
 use crate::fasta::{fasta_failure, open_input, reader};
 use crate::plan::{Plan, Source};
 use crate::subjects::DatabaseFacts;
 
 use self::empties::BatchRecords;
-pub use self::messages::{NO_STATISTICS, all_empty_error, sort_warnings};
+pub use self::messages::{NO_STATISTICS, sort_warnings};
 pub use self::record::QueryRecord;
 use self::record::{report_warnings, searched_range_of};
 use self::start::{is_seekable, read_leading_blanks};
+pub use self::stop::BatchFacts;
 
 /// Buffered input of queries.
 type BoxedReader<'a> = Box<dyn BufRead + Send + 'a>;
@@ -183,7 +185,7 @@ impl<'a> QueryReader<'a> {
     /// the end. `mask_repeats` adds masks of repeats before the preparation.
     ///
     /// # Errors
-    /// Queries that cannot be read or masked.
+    /// Queries that cannot be read or masked, or that BLAST+ refuses to search.
     pub fn next_block(
         &mut self,
         engine: &Search,
@@ -195,7 +197,7 @@ impl<'a> QueryReader<'a> {
         let prepare = |record: &QueryRecord| record.prepare(engine);
         let prepared: Vec<Query> = read.records.par_iter().map(prepare).collect();
         let searchable: Vec<bool> = prepared.iter().map(Query::is_searchable).collect();
-        self.add_all_messages(&mut read, &searchable);
+        self.complete(&mut read, &searchable)?;
         let RawBlock { records, batches, failure } = read;
         Ok(Some(PreparedBlock { records, prepared, batches, failure }))
     }
@@ -213,9 +215,20 @@ impl<'a> QueryReader<'a> {
         let Some(mut read) = self.read_block(audience)? else { return Ok(None) };
         let searchable = |record: &QueryRecord| engine.has_statistics(&record.input());
         let searchable: Vec<bool> = read.records.iter().map(searchable).collect();
-        self.add_all_messages(&mut read, &searchable);
-        self.check_refusal(&read.records, &read.batches, searchable.contains(&true))?;
+        self.complete(&mut read, &searchable)?;
         Ok(Some(read))
+    }
+
+    /// Adds the messages of a block that was read. `searchable` states for each query whether it
+    /// has statistics.
+    ///
+    /// # Errors
+    /// BLAST+'s refusal to search the block, with the messages of the first batch.
+    fn complete(&mut self, block: &mut RawBlock, searchable: &[bool]) -> Result<(), Error> {
+        self.add_all_messages(block, searchable);
+        let first = block.batches.first().copied().unwrap_or_default();
+        let messages = block.records[..first].iter().map(|record| &record.messages);
+        self.refusal(searchable.contains(&true), messages).map_or(Ok(()), Err)
     }
 
     fn read_block(&mut self, audience: &dyn Audience) -> Result<Option<RawBlock>, Error> {
@@ -316,17 +329,18 @@ impl<'a> QueryReader<'a> {
             }
             records.push(record)?;
         }
-        if records.len() == 0 && (first_batch || self.read_count > first) {
-            return Err(Error::engine(NO_SEQUENCES));
-        }
         if self.plan.iteration.is_some() && records.len() > 1 {
             // An empty query does not fill a batch (`CPsiBlastValidate::QueryFactory`).
             return Err(Error::engine(messages::SEVERAL));
         }
-        if records.is_all_empty() {
-            return Err(all_empty_error(records.len()));
-        }
-        records.into_records()
+        let facts = BatchFacts {
+            read_error: None,
+            queries: records.len(),
+            has_letters: !records.is_all_empty(),
+            expects_queries: first_batch || self.read_count > first,
+        };
+        // BLAST+ may refuse the batch when its queries are prepared.
+        facts.error(|| None).map_or_else(|| records.into_records(), Err)
     }
 
     /// Adds BLAST+'s warnings about the setup and the search of a block's queries. `searchable`
@@ -376,33 +390,22 @@ impl<'a> QueryReader<'a> {
         }
     }
 
-    /// Returns the error for a batch with searchable queries if BLAST+ refuses to search with the
-    /// plan's options; otherwise `None`. `messages` are the warnings of each query.
-    pub fn refusal<'m>(&self, messages: impl Iterator<Item = &'m Vec<String>>) -> Option<Error> {
+    /// Returns the error for a batch that BLAST+ refuses to search with the plan's options or in
+    /// this database; otherwise `None`. It refuses only a batch with a searchable query, as
+    /// `is_searchable` states. `messages` are the warnings of each query.
+    pub fn refusal<'m>(
+        &self,
+        is_searchable: bool,
+        messages: impl Iterator<Item = &'m Vec<String>>,
+    ) -> Option<Error> {
+        if !is_searchable {
+            return None;
+        }
         let of_options = self.plan.delayed_option_error.as_deref();
         let of_database = self.database.is_too_short.then_some(messages::TOO_SHORT);
         of_options
             .map(|reason| messages::refusal_error(reason, messages))
             .or_else(|| of_database.map(Error::engine))
-    }
-
-    /// Checks that BLAST+ does not refuse to search a block. It refuses only if the block has a
-    /// searchable query.
-    ///
-    /// # Errors
-    /// BLAST+'s refusal, with the messages of the first batch.
-    pub fn check_refusal(
-        &self,
-        records: &[QueryRecord],
-        batches: &[usize],
-        is_searchable: bool,
-    ) -> Result<(), Error> {
-        let first = batches.first().copied().unwrap_or_default();
-        let messages = records[..first].iter().map(|record| &record.messages);
-        match self.refusal(messages) {
-            Some(error) if is_searchable => Err(error),
-            _ => Ok(()),
-        }
     }
 
     /// Returns the searched range of a query; `None` for the whole query. BLAST+ silently skips

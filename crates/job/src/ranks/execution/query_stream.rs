@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use crate::audience::Audience;
 use crate::batching::progress::BatchBoundaries;
-use crate::error::{Error, NO_SEQUENCES};
-use crate::queries::{QueryReader, QueryRecord, RawBlock, all_empty_error};
+use crate::error::Error;
+use crate::queries::{BatchFacts, QueryReader, QueryRecord, RawBlock};
 
 /// Most queries that are read at a time, and letters after which reading pauses.
 const READ_AHEAD: (usize, u64) = (1000, 200_000);
@@ -124,28 +124,29 @@ impl<'a> QueryStream<'a> {
         self.queries.add_messages_of_search(&mut block.records, searched.iter().copied());
     }
 
-    /// Returns the error with which BLAST+ ends its search at this batch or after it. A full batch
-    /// has `letters` letters. There are four causes:
-    /// * The batch cannot be read to its end.
-    /// * It has no letters.
-    /// * It cannot be searched with these scores.
-    /// * No queries follow where BLAST+ expects another batch.
+    /// Returns the error with which BLAST+ ends its search at this batch, or at the next one if
+    /// that has no queries. A full batch has `letters` letters.
     pub fn find_stop(&mut self, batch: Range<usize>, letters: usize) -> Option<SearchStop> {
         let is_full = self.letters(batch.clone()) >= letters as u64;
         let is_last = batch.end == self.end() && !self.read_more();
-        if let (false, true, Some(error)) = (is_full, is_last, self.failure.clone()) {
+        let read_error = self.failure.clone().filter(|_| is_last);
+        let queries = self.queries(batch.clone());
+        let facts = BatchFacts {
+            read_error: read_error.clone().filter(|_| !is_full),
+            queries: batch.len(),
+            has_letters: queries.iter().any(|query| query.length > 0),
+            expects_queries: true,
+        };
+        let refusal = || {
+            let messages = self.messages.range(batch.start - self.first..batch.end - self.first);
+            self.queries.refusal(queries.into_iter().any(Query::is_searchable), messages)
+        };
+        if let Some(error) = facts.error(refusal) {
             return Some(SearchStop { query: batch.start, error });
         }
-        if self.queries(batch.clone()).iter().all(|query| query.length == 0) {
-            return Some(SearchStop { query: batch.start, error: all_empty_error(batch.len()) });
-        }
-        let messages = self.messages.range(batch.start - self.first..batch.end - self.first);
-        let is_searched = self.queries(batch.clone()).into_iter().any(Query::is_searchable);
-        if let (true, Some(error)) = (is_searched, self.queries.refusal(messages)) {
-            return Some(SearchStop { query: batch.start, error });
-        }
-        let nothing = || self.queries.has_skipped_last().then(|| Error::engine(NO_SEQUENCES));
-        let error = if is_full && is_last { self.failure.clone().or_else(nothing) } else { None };
+        let expects_queries = self.queries.has_skipped_last();
+        let next = BatchFacts { read_error, expects_queries, ..BatchFacts::default() };
+        let error = if is_full && is_last { next.error(|| None) } else { None };
         error.map(|error| SearchStop { query: batch.end, error })
     }
 
@@ -163,7 +164,8 @@ impl<'a> QueryStream<'a> {
             }
         }
         if records.is_empty() && self.end() == 0 {
-            self.failure.get_or_insert_with(|| Error::engine(NO_SEQUENCES));
+            let facts = BatchFacts { expects_queries: true, ..BatchFacts::default() };
+            self.failure = self.failure.take().or_else(|| facts.error(|| None));
         }
         let prepare = |record: &QueryRecord| record.prepare(self.engine);
         let prepared: Vec<Query> = self.pool.install(|| records.par_iter().map(prepare).collect());
