@@ -4,8 +4,9 @@
 //! first all of them, then those that need another iteration, and so on. It keeps the results and
 //! writes them in the order of the queries.
 
-use fleetblast_engine::hits::SubjectHit;
-use fleetblast_engine::pssm::alignment::QueryAlignment;
+use std::borrow::Cow;
+
+use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use rayon::prelude::*;
@@ -138,44 +139,26 @@ impl<'a> IteratedSearch<'a> {
         if search.is_halted() {
             return Err(Error::engine("nobody wants what is found any more"));
         }
-        active.par_iter_mut().zip(hits).for_each(|(query, hits)| self.advance(query, hits));
+        active.par_iter_mut().zip(hits).for_each(|(query, hits)| {
+            let IteratingQuery { record, progress, iterations } = &mut **query;
+            let make_pssm = |progress: &mut QueryProgress, hits: &[SubjectHit]| {
+                let subjects = hits.iter().map(|hit| self.letters_for_pssm(hit));
+                self.rules.make_pssm(progress, record, subjects);
+            };
+            iterations.push(self.rules.record_iteration(progress, record, hits, make_pssm).0);
+        });
         Ok(())
     }
 
-    /// Records the hits of a query's iteration, makes the next PSSM from them, and stores the data
-    /// for the report.
-    fn advance(&self, query: &mut IteratingQuery, hits: Vec<SubjectHit>) {
-        let IteratingQuery { record, progress, iterations } = query;
-        let mut begun = self.rules.begin(progress, record);
-        let parts = self.rules.split_parts(&mut begun, hits);
-        let hits = &parts[0];
-        if self.rules.record_hits(progress, hits) {
-            match self.align_to_query(record, hits) {
-                Ok(alignment) => self.rules.advance(progress, alignment),
-                Err(error) => progress.fail(error),
-            }
-        }
-        iterations.push(ReportedIteration::new(&self.rules, record, begun, parts));
-    }
-
-    /// Builds the multiple alignment of a query for its next PSSM, from the alignments of `hits`
-    /// below the inclusion threshold.
-    fn align_to_query(
+    /// Returns the alignments of a subject that go into the next PSSM, with the letters of the
+    /// subject in them.
+    fn letters_for_pssm<'h>(
         &self,
-        record: &QueryRecord,
-        hits: &[SubjectHit],
-    ) -> Result<QueryAlignment, Error> {
-        let mut alignment = IterationRules::alignment(record);
-        for hit in hits {
-            let rows = self.rules.alignments_for_pssm(hit).map(|alignment| {
-                Ok((alignment, subject_letters(self.subjects, hit.oid, alignment)?))
-            });
-            let rows = rows.collect::<Result<Vec<_>, Error>>()?;
-            if !rows.is_empty() {
-                alignment.add(rows.iter().map(|(alignment, letters)| (*alignment, &letters[..])));
-            }
-        }
-        Ok(alignment)
+        hit: &'h SubjectHit,
+    ) -> Result<Vec<(&'h Alignment, Cow<'a, [u8]>)>, Error> {
+        let letters = |alignment| subject_letters(self.subjects, hit.oid, alignment);
+        let alignments = self.rules.alignments_for_pssm(hit);
+        alignments.map(|alignment| Ok((alignment, letters(alignment)?))).collect()
     }
 
     /// Writes the report of a query, and saves its PSSMs.
@@ -186,7 +169,7 @@ impl<'a> IteratedSearch<'a> {
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let IteratedSearch { rules, files, reports, .. } = self;
-        rules.print_warnings(query.record, audience);
+        rules.print_messages(query.record, audience);
         let IteratingQuery { record, progress, iterations } = query;
         let converged = progress.has_converged();
         let keep = |searched: Option<&ReportedIteration>| match searched {
@@ -213,7 +196,7 @@ impl<'a> IteratedSearch<'a> {
         audience: &dyn Audience,
     ) -> (IteratedQuery, Result<(), Error>) {
         let IteratedSearch { rules, files, .. } = self;
-        rules.print_warnings(query.record, audience);
+        rules.print_messages(query.record, audience);
         let IteratingQuery { record, progress, iterations } = query;
         let pssms = iterations.iter().filter_map(|searched| searched.start.kept.as_ref());
         let saved = files.save_all(rules, pssms.chain(&progress.last), record);

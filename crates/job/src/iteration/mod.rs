@@ -7,7 +7,7 @@ mod progress;
 mod reported;
 mod reports;
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -64,6 +64,15 @@ pub fn subject_letters<'t>(
     subjects.report_letters(oid, Frame::Protein, range).ok_or_else(unread)
 }
 
+/// Returns BLAST+'s messages before the first iteration of a query: those from reading it, then
+/// those about the options.
+pub fn messages_before<'m>(
+    iteration: &'m IterationPlan,
+    record: &'m QueryRecord,
+) -> impl Iterator<Item = &'m String> {
+    record.reading_warnings.iter().chain(&iteration.warnings)
+}
+
 /// The rules of a plan for the iterations of its queries.
 pub struct IterationRules<'a> {
     plan: &'a Plan,
@@ -103,10 +112,10 @@ impl<'a> IterationRules<'a> {
         self.pattern().is_some() && self.has_single_iteration()
     }
 
-    /// Prints the warnings about a query and about the options, before its first iteration.
-    pub fn print_warnings(&self, record: &QueryRecord, audience: &dyn Audience) {
-        record.report_warnings(audience);
-        self.iteration.warnings.iter().for_each(|warning| audience.print_message(warning));
+    /// Prints BLAST+'s messages before the first iteration of a query.
+    pub fn print_messages(&self, record: &QueryRecord, audience: &dyn Audience) {
+        let messages = messages_before(self.iteration, record);
+        messages.for_each(|message| audience.print_message(message));
     }
 
     /// Returns whether each query has exactly one iteration.
@@ -153,7 +162,7 @@ impl<'a> IterationRules<'a> {
     /// occurrence of a pattern, or a single part without a pattern. The next PSSM is made from the
     /// first part. For XML and JSON, subjects that the report does not show are dropped first
     /// (`CSearchResults::TrimSeqAlign`); other reports show a copy of the list, which is shorter.
-    pub fn split_parts(
+    fn split_parts(
         &self,
         begun: &mut IterationStart,
         mut hits: Vec<SubjectHit>,
@@ -187,13 +196,6 @@ impl<'a> IterationRules<'a> {
         let included =
             hits.into_iter().filter(|hit| self.alignments_for_pssm(hit).next().is_some());
         included.map(|hit| hit.oid).collect()
-    }
-
-    /// Starts the multiple alignment of the next PSSM, with the query as its first row.
-    pub fn alignment(record: &QueryRecord) -> QueryAlignment {
-        let letters: Vec<u8> =
-            record.record.residues.iter().map(|&code| pssm_letter(code)).collect();
-        QueryAlignment::new(&letters)
     }
 
     /// Returns the error of BLAST+ about options that it checks only when it makes a PSSM
@@ -304,8 +306,25 @@ impl<'a> IterationRules<'a> {
         progress
     }
 
+    /// Records the hits of a query's iteration; outlines of their alignments suffice. Returns the
+    /// data for its report. If [`make_pssm`](Self::make_pssm) must make a PSSM, also returns what
+    /// `use_hits` returns for the hits from which it is made.
+    pub fn record_iteration<T>(
+        &self,
+        progress: &mut QueryProgress,
+        record: &QueryRecord,
+        hits: Vec<SubjectHit>,
+        use_hits: impl FnOnce(&mut QueryProgress, &[SubjectHit]) -> T,
+    ) -> (ReportedIteration, Option<T>) {
+        let mut start = self.begin(progress, record);
+        let parts = self.split_parts(&mut start, hits);
+        let makes_pssm = self.record_hits(progress, &parts[0]);
+        let used = makes_pssm.then(|| use_hits(progress, &parts[0]));
+        (ReportedIteration::new(self, record, start, parts), used)
+    }
+
     /// Starts the next iteration of a query; returns the data that its report needs.
-    pub fn begin(&self, progress: &mut QueryProgress, record: &QueryRecord) -> IterationStart {
+    fn begin(&self, progress: &mut QueryProgress, record: &QueryRecord) -> IterationStart {
         let kept = if self.saves_pssms() { progress.current_pssm() } else { None };
         let messages = self.messages(progress, record);
         let places = self.occurrences(&progress.query);
@@ -313,10 +332,9 @@ impl<'a> IterationRules<'a> {
         IterationStart { kept, query, known, exceeds, places, messages }
     }
 
-    /// Records the hits of an iteration. `hits` are those of its first [part](Self::split_parts);
-    /// outlines of their alignments suffice. Returns whether [`advance`](Self::advance) must make a
-    /// PSSM from them.
-    pub fn record_hits(&self, progress: &mut QueryProgress, hits: &[SubjectHit]) -> bool {
+    /// Records the hits of the first [part](Self::split_parts) of an iteration. Returns whether a
+    /// PSSM is made from them.
+    fn record_hits(&self, progress: &mut QueryProgress, hits: &[SubjectHit]) -> bool {
         if hits.is_empty() {
             progress.end(self.iteration.save_last);
             return false;
@@ -335,14 +353,21 @@ impl<'a> IterationRules<'a> {
         false
     }
 
-    /// Makes the next PSSM from the multiple alignment of an iteration's subjects.
-    pub fn advance(&self, progress: &mut QueryProgress, alignment: QueryAlignment) {
-        if let Err(error) = self.try_advance(progress, alignment) {
+    /// Makes the next PSSM of a query. `subjects` are the subjects of its iteration: the
+    /// [alignments](Self::alignments_for_pssm) of each, with the letters of the subject in them.
+    pub fn make_pssm<A: Borrow<Alignment>, L: AsRef<[u8]>>(
+        &self,
+        progress: &mut QueryProgress,
+        record: &QueryRecord,
+        subjects: impl IntoIterator<Item = Result<Vec<(A, L)>, Error>>,
+    ) {
+        let aligned = align_to_query(record, subjects);
+        if let Err(error) = aligned.and_then(|alignment| self.advance(progress, alignment)) {
             progress.fail(error);
         }
     }
 
-    fn try_advance(
+    fn advance(
         &self,
         progress: &mut QueryProgress,
         alignment: QueryAlignment,
@@ -375,6 +400,25 @@ impl<'a> IterationRules<'a> {
     pub fn encode_pssm(&self, kept: &KeptPssm, record: &QueryRecord) -> Option<EncodedPssm> {
         self.saves_pssms().then(|| EncodedPssm::new(self.plan, self.iteration, kept, record))
     }
+}
+
+/// Builds the multiple alignment for a PSSM, with the query as its first row. Subjects without
+/// alignments have no row.
+fn align_to_query<A: Borrow<Alignment>, L: AsRef<[u8]>>(
+    record: &QueryRecord,
+    subjects: impl IntoIterator<Item = Result<Vec<(A, L)>, Error>>,
+) -> Result<QueryAlignment, Error> {
+    let query: Vec<u8> = record.record.residues.iter().map(|&code| pssm_letter(code)).collect();
+    let mut aligned = QueryAlignment::new(&query);
+    for subject in subjects {
+        let rows = subject?;
+        if !rows.is_empty() {
+            aligned.add(
+                rows.iter().map(|(alignment, letters)| (alignment.borrow(), letters.as_ref())),
+            );
+        }
+    }
+    Ok(aligned)
 }
 
 /// Returns the letter that BLAST+ uses in a PSSM for this letter of the query: `X` for `O`.

@@ -8,14 +8,15 @@ use fleetblast_fleet::ids::BlockId;
 use super::questions::inconsistent_ranks;
 use super::verification_records::VerificationRecords;
 use crate::error::Error;
-use crate::iteration::PssmFiles;
+use crate::iteration::{PssmFiles, messages_before};
 use crate::plan::IterationPlan;
+use crate::queries::QueryRecord;
 use crate::ranks::wire::{Bytes, IterationOutcome, PrecedingSearches, decode};
 use crate::reports::Warning;
 
 /// A message to print.
 pub enum IterationMessage {
-    /// A message from reading a query.
+    /// A message before the first iteration of a query.
     Query(String),
     /// A warning of BLAST+ about an iteration.
     Search(Warning),
@@ -23,6 +24,7 @@ pub enum IterationMessage {
 
 /// The outcomes of the iterations of all blocks so far.
 pub struct IterationLog<'a> {
+    iteration: &'a IterationPlan,
     files: PssmFiles<'a>,
     /// Records of the outcomes, if there is a checkpoint.
     verification_records: Option<Box<VerificationRecords>>,
@@ -30,7 +32,7 @@ pub struct IterationLog<'a> {
     next: BlockId,
     /// Outcomes of later blocks that an earlier run finished.
     skipped: BTreeMap<BlockId, IterationOutcome>,
-    /// For each query of later blocks, the messages from reading it.
+    /// For each query of later blocks, the messages before its first iteration.
     messages: BTreeMap<BlockId, Vec<Vec<String>>>,
     /// Number of iterations in the blocks before `next`.
     searches: u64,
@@ -41,6 +43,7 @@ impl<'a> IterationLog<'a> {
     /// Creates a log without blocks. PSSMs go to the files that the plan names.
     pub fn new(iteration: &'a IterationPlan) -> Self {
         IterationLog {
+            iteration,
             files: PssmFiles::new(iteration),
             verification_records: None,
             next: BlockId(0),
@@ -67,10 +70,12 @@ impl<'a> IterationLog<'a> {
         self.searches
     }
 
-    /// Adds the messages from reading each query of a block. They are printed with the outcome of
-    /// the block.
-    pub fn add_messages(&mut self, block: BlockId, messages: Vec<Vec<String>>) {
-        self.messages.insert(block, messages);
+    /// Adds the messages before the first iteration of each query of a block. They are printed with
+    /// the outcome of the block.
+    pub fn add_messages(&mut self, block: BlockId, records: &[QueryRecord]) {
+        let messages =
+            records.iter().map(|record| messages_before(self.iteration, record).cloned().collect());
+        self.messages.insert(block, messages.collect());
     }
 
     /// Adds the outcome of a block that an earlier run finished. Returns messages to be printed
@@ -198,7 +203,7 @@ mod tests {
             Ok::<_, Error>((before, notices.len()))
         };
         // An earlier run has finished blocks 1 and 2.
-        iterations.add_messages(BlockId(2), vec![vec!["odd".to_owned()]]);
+        iterations.messages.insert(BlockId(2), vec![vec!["odd".to_owned()]]);
         iterations
             .skipped
             .extend([(BlockId(2), sample_outcome(4, None)), (BlockId(1), sample_outcome(3, None))]);

@@ -26,7 +26,7 @@ use crate::batching::progress::BatchProgress;
 use crate::error::Error;
 use crate::metadata::memory_error;
 use crate::plan::Metadata;
-use crate::queries::{QueryReader, QueryRecord};
+use crate::queries::QueryReader;
 use crate::ranks::job::RankJob;
 use crate::ranks::metadata_stream::MetadataStream;
 use crate::ranks::output::{JobOutput, OutputSlice, SharedOutput};
@@ -165,18 +165,8 @@ impl<'a> SearchSupermaster<'a> {
         let warnings: Vec<Warning> = block.records.iter().map(Warning::from_record).collect();
         match &mut self.queries {
             // BLAST+'s warnings about an iteration are known after its search. They follow the
-            // messages from reading.
-            BlockSource::Iterated(_, iterations) => {
-                // Warnings about options follow the messages from reading.
-                let option_warnings =
-                    job.plan.iteration.as_ref().map_or(&[][..], |it| &it.warnings);
-                let messages = |record: &QueryRecord| {
-                    let warnings_from_reading =
-                        record.warnings_for(job.audience.program()).into_iter();
-                    warnings_from_reading.chain(option_warnings.iter().cloned()).collect()
-                };
-                iterations.add_messages(id, block.records.iter().map(messages).collect());
-            }
+            // messages before it.
+            BlockSource::Iterated(_, iterations) => iterations.add_messages(id, &block.records),
             // The number of reported queries is known only after the verification.
             BlockSource::Predicted(..) if !skip => _ = self.warnings.insert(id, warnings),
             _ => self.print_warnings(&warnings),

@@ -237,18 +237,14 @@ fn divide_hits(
     let mut found = PassHits { searched: Vec::new(), shown: Vec::new() };
     let mut included = PssmHits { makes: Vec::new(), hits: Vec::new() };
     for (TrackedQuery { record, progress, .. }, hits) in queries.into_iter().zip(hits) {
-        let mut begun = rules.begin(progress, record);
-        let parts = rules.split_parts(&mut begun, hits);
-        let hits = &parts[0];
-        let makes = rules.record_hits(progress, hits);
         let subject = |hit: &SubjectHit| {
             let alignments: Vec<_> = rules.alignments_for_pssm(hit).cloned().collect();
             (!alignments.is_empty()).then_some(SubjectHit::new(hit.oid, alignments))
         };
-        included.makes.push(makes);
-        let subjects = hits.iter().filter(|_| makes).filter_map(subject);
-        included.hits.push(subjects.collect());
-        let mut searched = ReportedIteration::new(rules, record, begun, parts);
+        let subjects = |_: &mut _, hits: &[SubjectHit]| hits.iter().filter_map(subject).collect();
+        let (mut searched, subjects) = rules.record_iteration(progress, record, hits, subjects);
+        included.makes.push(subjects.is_some());
+        included.hits.push(subjects.unwrap_or_default());
         let shown = searched.parts.iter_mut().flat_map(|part| take(&mut part.shown));
         found.shown.push(shown.collect());
         found.searched.push(searched);
@@ -265,10 +261,7 @@ fn make_pssms(
 ) {
     let queries = queries.into_par_iter().zip(makes).zip(rows);
     queries.filter(|((_, makes), _)| *makes).for_each(|((query, _), subjects)| {
-        let mut alignment = IterationRules::alignment(&query.record);
-        for rows in subjects {
-            alignment.add(rows.iter().map(|(alignment, letters)| (alignment, &letters[..])));
-        }
-        rules.advance(&mut query.progress, alignment);
+        let TrackedQuery { record, progress, .. } = query;
+        rules.make_pssm(progress, record, subjects.into_iter().map(Ok));
     });
 }
