@@ -29,6 +29,11 @@ impl EncodingChoice {
         }
     }
 
+    /// Whether the metadata contain the report itself, in all blocks.
+    pub fn sends_report(self) -> bool {
+        self == EncodingChoice::Only(Encoding::Report)
+    }
+
     /// Whether the search site decides on the format of the report, because the report of a block
     /// may be sent as text.
     pub fn fixes_format(self) -> bool {

@@ -1,14 +1,18 @@
 //! Encodes the results of blocks of queries as metadata.
 
+use std::time::{Duration, Instant};
+
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::params::HspFilter;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
+use fleetblast_metadata::header::End;
 use fleetblast_metadata::subjects::{self, ShownSubjects};
-use fleetblast_metadata::{BatchState, BlockResults, Encoding, OutOfMemory, hits};
+use fleetblast_metadata::{BatchState, BlockResults, Encoding, EncodingChoice, OutOfMemory, hits};
 
 use super::queries::encode_query;
 use super::statistics::BlockStatistics;
+use crate::cost::EncodingCosts;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::queries::QueryRecord;
@@ -49,11 +53,6 @@ impl<'a> MetadataEncoder<'a> {
         let has_independent_subjects =
             plan.params.common().filter == HspFilter::Collect && !plan.params.evalues_may_reorder();
         MetadataEncoder { has_independent_subjects, engine, subjects }
-    }
-
-    /// Returns the database that is searched.
-    pub fn subjects(&self) -> &'a SubjectDatabase {
-        self.subjects
     }
 
     /// Returns the encoding that a block gets if the user asked for `encoding`: `Hits` instead of
@@ -124,14 +123,17 @@ pub fn encode_block(searched: SearchedBlock, results: BlockResults) -> Result<Ve
 }
 
 /// Encodes a block of psiblast and its results as the body of a record. Each of its queries is a
-/// batch of its own.
+/// batch of its own. Adds the costs, since `begun`, to `costs`.
 ///
 /// # Errors
 /// No memory.
 pub fn encode_iterated_block<'r>(
-    records: impl Iterator<Item = &'r QueryRecord>,
+    records: impl ExactSizeIterator<Item = &'r QueryRecord>,
     results: BlockResults,
+    (costs, begun): (&mut EncodingCosts, Instant),
 ) -> Result<Vec<u8>, Error> {
+    let (encoding, times) = (results.encoding, [begun.elapsed(), Duration::ZERO]);
+    costs.record_encoded(encoding, records.len() as f64, results.bytes.len(), times);
     let queries: Vec<_> = records.map(encode_query).collect();
     let block = fleetblast_metadata::Block {
         batches: vec![1; queries.len()],
@@ -141,7 +143,27 @@ pub fn encode_iterated_block<'r>(
         searched: Vec::new(),
         results,
     };
-    block.encode().map_err(memory_error)
+    let body = block.encode().map_err(memory_error)?;
+    costs.record_sent(encoding, body.len());
+    Ok(body)
+}
+
+/// Encodes the body of the end record. `counts` are the numbers of queries, of blocks, and of
+/// reported queries or, for psiblast, of reported iterations. `report_end` is the end of the
+/// report, which only metadata with the report itself contain; `None` without a report.
+///
+/// # Errors
+/// No memory.
+pub fn encode_end(
+    encodings: EncodingChoice,
+    counts: [u64; 3],
+    report_end: Option<Vec<u8>>,
+) -> Result<Vec<u8>, Error> {
+    let [queries, blocks, reported_count] = counts;
+    let has_report = report_end.is_some();
+    let report_end = report_end.filter(|_| encodings.sends_report()).unwrap_or_default();
+    let end = End { queries, blocks, reported_count, has_report, report_end };
+    end.encode().map_err(memory_error)
 }
 
 /// Returns the subjects that the report shows for a query, by ascending OIDs.

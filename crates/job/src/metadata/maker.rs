@@ -149,7 +149,7 @@ impl<P: ReportSink> ReportMaker<'_, P> {
     /// only some queries are wanted. If the metadata contain the report itself, the end record is
     /// compared with its own number of queries, unless iterations are counted.
     pub fn count_differs(&self, end: &End, iterations: bool) -> bool {
-        if self.encodings == EncodingChoice::Only(Encoding::Report) {
+        if self.encodings.sends_report() {
             return !iterations && end.reported_count != end.queries;
         }
         let site = self.site.as_ref().filter(|_| self.wanted.are_all());
@@ -162,7 +162,7 @@ impl<P: ReportSink> ReportMaker<'_, P> {
     /// A database that has changed since it was opened; a report that cannot be written.
     pub fn finish(&mut self, end: Option<&End>, audience: &dyn Audience) -> Result<(), Error> {
         check_mapped_files()?;
-        let is_text = self.encodings == EncodingChoice::Only(Encoding::Report);
+        let is_text = self.encodings.sends_report();
         match (&self.site, end) {
             (_, Some(end)) if !end.has_report => Ok(()),
             (_, Some(end)) if is_text => self.output.write(&end.report_end),

@@ -11,6 +11,7 @@ mod iterations;
 mod maker;
 mod queries;
 mod receive;
+mod record_encoder;
 mod resume;
 mod sink;
 mod site;
@@ -20,16 +21,15 @@ mod statistics;
 mod wanted;
 mod writer;
 
-pub(crate) use self::chooser::{EncodingChooser, SearchCapacity};
-pub(crate) use self::encoder::{
-    MetadataEncoder, SearchedBlock, encode_block, encode_iterated_block, memory_error,
-};
+pub(crate) use self::chooser::SearchCapacity;
+pub(crate) use self::encoder::{SearchedBlock, encode_end, encode_iterated_block, memory_error};
 pub(crate) use self::estimate::Estimate;
 pub use self::expand::{ExpandRequest, expand};
 pub(crate) use self::iterations::encode_iterations;
 pub(crate) use self::maker::ReportMaker;
 pub(crate) use self::queries::encode_query;
 pub use self::receive::{ReceiveRequest, receive};
+pub(crate) use self::record_encoder::RecordEncoder;
 pub(crate) use self::resume::{ResumeVerifier, other_queries};
 pub use self::sink::HeldMetadata;
 pub(crate) use self::sink::MetadataSink;

@@ -2,20 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::search::Search;
-use fleetblast_metadata::header::{Database, DatabaseFingerprint, End, Header, Paragraph};
+use fleetblast_metadata::header::{Database, DatabaseFingerprint, Header, Paragraph};
 use fleetblast_metadata::records::RecordKind;
-use fleetblast_metadata::{BatchState, BlockResults, Encoding, EncodingChoice};
+use fleetblast_metadata::{BatchState, BlockResults, EncodingChoice};
 
-use super::chooser::{EncodingChooser, SearchCapacity};
-use super::encoder::{
-    MetadataEncoder, SearchedBlock, encode_block, encode_iterated_block, memory_error,
-};
+use super::chooser::SearchCapacity;
+use super::encoder::{SearchedBlock, encode_end, encode_iterated_block, memory_error};
 use super::fingerprint::fingerprint_database;
 use super::iterations::encode_iterations;
+use super::record_encoder::RecordEncoder;
 use super::resume::ResumeVerifier;
 use super::sink::{ANOTHER_RECEIVER, HeldMetadata, MetadataSink};
 use crate::audience::{Audience, SilentAudience};
@@ -36,8 +35,9 @@ use crate::subjects::SubjectDatabase;
 
 /// Writer of the metadata of a search.
 pub struct MetadataWriter<'a> {
-    encoder: MetadataEncoder<'a>,
-    chooser: EncodingChooser<'a>,
+    encodings: EncodingChoice,
+    subjects: &'a SubjectDatabase,
+    encoder: RecordEncoder<'a>,
     sink: MetadataSink,
     /// State of the records that the I/O site holds from an earlier run.
     resumed: Option<HeldMetadata>,
@@ -96,10 +96,7 @@ impl<'a> MetadataWriter<'a> {
         let header = header(plan, metadata, subjects, fingerprint_database(subjects)?)?;
         let (sink, resumed) = MetadataSink::open(metadata, &header, outside)?;
         let is_sam = plan.report.format == Format::Sam;
-        if resumed.is_some()
-            && is_sam
-            && metadata.encodings == EncodingChoice::Only(Encoding::Report)
-        {
+        if resumed.is_some() && is_sam && metadata.encodings.sends_report() {
             return Err(no_sam());
         }
         let (mut resumed, mut verifier) = (resumed, None);
@@ -114,25 +111,22 @@ impl<'a> MetadataWriter<'a> {
                 false => verifier = Some(again),
             }
         }
-        let (encoder, pages) = (MetadataEncoder::new(plan, engine, subjects), Parts::default());
-        let chooser = EncodingChooser::new(
-            metadata,
-            SearchCapacity { threads: plan.threads.count, groups: 1 },
-            subjects,
-        );
+        let capacity = SearchCapacity { threads: plan.threads.count, groups: 1 };
+        let encoder = RecordEncoder::new((plan, metadata), engine, subjects, capacity);
         let blocks = resumed.as_ref().map_or(0, |HeldMetadata(point)| point.blocks);
         let queries = resumed.as_ref().map_or(0, |HeldMetadata(point)| point.queries);
         let counted = queries;
         Ok(MetadataWriter {
+            encodings: metadata.encodings,
+            subjects,
             encoder,
-            chooser,
             sink,
             resumed,
             verifier,
             blocks,
             queries,
             counted,
-            pages,
+            pages: Parts::default(),
         })
     }
 
@@ -150,16 +144,12 @@ impl<'a> MetadataWriter<'a> {
     /// Writes the start of the report, if the metadata are to contain the whole report. Otherwise
     /// lets the reporter skip the queries that the I/O site holds.
     pub fn start(&mut self, reporter: &mut Reporter) -> Result<(), Error> {
-        match self.chooser.encodings {
-            EncodingChoice::Only(Encoding::Report) if self.blocks == 0 => {
-                reporter.write_prologue(&mut self.pages)
-            }
-            // The I/O site writes the start of the report, or already holds it.
-            _ => {
-                reporter.add_reported_queries(self.queries as usize);
-                Ok(())
-            }
+        if self.sends_report() && self.blocks == 0 {
+            return reporter.write_prologue(&mut self.pages);
         }
+        // The I/O site writes the start of the report, or already holds it.
+        reporter.add_reported_queries(self.queries as usize);
+        Ok(())
     }
 
     /// Writes a block that `search` has just searched. `batch_state` is the state after its last
@@ -182,41 +172,17 @@ impl<'a> MetadataWriter<'a> {
             has_chunks: search.has_chunks,
             batch_state: Some(batch_state),
         };
-        let MetadataWriter { encoder, chooser, sink, pages, .. } = self;
-        chooser.costs.link = sink.link_statistics();
-        let mut encode = |encoding| {
-            let (begun, mut format) = (Instant::now(), Duration::ZERO);
-            let report = || {
-                // The report is made without warnings, because the call may be a probe.
-                reporter.write_block(block, &block.searched(), hits, pages, &SilentAudience)?;
-                format = begun.elapsed();
-                Ok(pages.take_parts())
-            };
-            let results = encoder.encode(encoding, &searched, report)?;
-            Ok((results, [begun.elapsed(), format]))
+        let MetadataWriter { encoder, sink, pages, .. } = self;
+        encoder.costs_mut().link = sink.link_statistics();
+        let report = || {
+            // The report is made without warnings, because the call may be a probe.
+            reporter.write_block(block, &block.searched(), hits, pages, &SilentAudience)?;
+            Ok(pages.take_parts())
         };
-        let is_supported = |it| encoder.supported_encoding(it, &searched) == it;
-        let results = match chooser.encodings {
-            EncodingChoice::Only(encoding) => {
-                let encoding = encoder.supported_encoding(encoding, &searched);
-                chooser.encode(encoding, hits, &mut encode)?
-            }
-            EncodingChoice::Cheapest => {
-                let number = self.blocks;
-                chooser.encode_cheapest(
-                    (number, hits),
-                    search.phase_times,
-                    &is_supported,
-                    &mut encode,
-                )?
-            }
-        };
-        let encoding = results.encoding;
-        if chooser.encodings == EncodingChoice::Only(Encoding::Report) {
+        let body = encoder.encode(self.blocks, searched, search.phase_times, report)?;
+        if self.sends_report() {
             reporter.print_warnings(&block.records, audience);
         }
-        let body = encode_block(searched, results)?;
-        chooser.costs.record_sent(encoding, body.len());
         self.blocks += 1;
         self.queries += block.records.len() as u64;
         self.counted = self.queries;
@@ -225,7 +191,7 @@ impl<'a> MetadataWriter<'a> {
 
     /// Returns whether the metadata contain the report itself, in all blocks.
     pub fn sends_report(&self) -> bool {
-        self.chooser.encodings == EncodingChoice::Only(Encoding::Report)
+        self.encodings.sends_report()
     }
 
     /// Returns the destination to which the report of a block of psiblast is written.
@@ -264,7 +230,7 @@ impl<'a> MetadataWriter<'a> {
         let begun = Instant::now();
         let reported = queries.len();
         let searches: usize = queries.iter().map(|query| query.iterations.len()).sum();
-        let results = encode_iterations(rules, self.encoder.subjects(), self.counted, queries)?;
+        let results = encode_iterations(rules, self.subjects, self.counted, queries)?;
         self.counted += searches as u64;
         self.write_iterated_block(&block.records[..reported], results, begun)
     }
@@ -275,11 +241,8 @@ impl<'a> MetadataWriter<'a> {
         results: BlockResults,
         begun: Instant,
     ) -> Result<(), Error> {
-        let (costs, encoding) = (&mut self.chooser.costs, results.encoding);
-        let times = [begun.elapsed(), Duration::ZERO];
-        costs.record_encoded(encoding, records.len() as f64, results.bytes.len(), times);
-        let body = encode_iterated_block(records.iter(), results)?;
-        costs.record_sent(encoding, body.len());
+        let costs = self.encoder.costs_mut();
+        let body = encode_iterated_block(records.iter(), results, (costs, begun))?;
         self.blocks += 1;
         self.queries += records.len() as u64;
         self.send_record(RecordKind::Block, &body)
@@ -305,7 +268,7 @@ impl<'a> MetadataWriter<'a> {
 
     /// Returns the measured costs and the properties of the link.
     pub fn costs(&self) -> EncodingCosts {
-        EncodingCosts { link: self.sink.link_statistics(), ..self.chooser.costs.clone() }
+        EncodingCosts { link: self.sink.link_statistics(), ..self.encoder.costs().clone() }
     }
 
     /// Completes the metadata. `reporter` is `None` for an input that BLAST+ calls empty.
@@ -317,23 +280,14 @@ impl<'a> MetadataWriter<'a> {
         if self.resumed.as_ref().is_some_and(|HeldMetadata(point)| point.ended) {
             return self.sink.commit();
         }
-        if let (Some(reporter), EncodingChoice::Only(Encoding::Report)) =
-            (reporter, self.chooser.encodings)
-        {
+        let mut reported = self.counted;
+        if let Some(reporter) = reporter.filter(|_| self.sends_report()) {
             reporter.finish(&mut self.pages, audience)?;
+            reported = reporter.reported_count() as u64;
         }
-        let reported_count = match reporter.filter(|_| self.sends_report()) {
-            Some(reporter) => reporter.reported_count() as u64,
-            None => self.counted,
-        };
-        let end = End {
-            queries: self.queries,
-            blocks: self.blocks,
-            reported_count,
-            has_report: reporter.is_some(),
-            report_end: std::mem::take(&mut self.pages.rest),
-        };
-        self.send_record(RecordKind::End, &end.encode().map_err(memory_error)?)?;
+        let report_end = reporter.map(|_| std::mem::take(&mut self.pages.rest));
+        let end = encode_end(self.encodings, [self.queries, self.blocks, reported], report_end)?;
+        self.send_record(RecordKind::End, &end)?;
         self.sink.commit()
     }
 }

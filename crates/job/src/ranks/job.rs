@@ -9,7 +9,6 @@ use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::ids::PartitionId;
-use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
@@ -121,10 +120,7 @@ impl<'a> RankJob<'a> {
 
     /// Returns whether this site makes the report, to write it or to send it as metadata.
     pub fn formats_report(&self) -> bool {
-        self.plan
-            .metadata
-            .as_ref()
-            .is_none_or(|metadata| metadata.encodings == EncodingChoice::Only(Encoding::Report))
+        self.plan.metadata.as_ref().is_none_or(|metadata| metadata.encodings.sends_report())
     }
 
     /// Returns the OIDs of a partition.

@@ -1,7 +1,6 @@
 //! Limits of jobs on ranks: features that are not supported yet, and the number of ranks.
 
 use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
-use fleetblast_metadata::{Encoding, EncodingChoice};
 
 use crate::error::{Error, exit};
 use crate::plan::{Format, MetadataDestination, Plan};
@@ -52,9 +51,7 @@ fn find_unsupported(plan: &Plan) -> Option<String> {
             // The maker of the end record would need the references of all lines.
             return Some(format!("{option} above 1 and -outfmt 17"));
         }
-        if plan.report.format == Format::Sam
-            && metadata.encodings == EncodingChoice::Only(Encoding::Report)
-        {
+        if plan.report.format == Format::Sam && metadata.encodings.sends_report() {
             // The references come first in the report, but are known only at its end.
             return Some(format!("{option}, -metadata report and -outfmt 17"));
         }

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::BlockId;
-use fleetblast_metadata::EncodingChoice;
 use fleetblast_metadata::records::RecordKind;
 use fleetblast_report::model::QueryResult;
 use fleetblast_report::pieces;
@@ -12,9 +11,7 @@ use rayon::prelude::*;
 
 use crate::batching::BatchSizer;
 use crate::error::Error;
-use crate::metadata::{
-    EncodingChooser, MetadataEncoder, SearchCapacity, SearchedBlock, encode_block,
-};
+use crate::metadata::{RecordEncoder, SearchCapacity, SearchedBlock};
 use crate::ranks::job::{PreparedBlock, RankJob};
 use crate::ranks::metadata_stream::StreamObserver;
 use crate::ranks::record_chain::first_record;
@@ -25,8 +22,7 @@ use crate::trace::Recorder;
 /// Encoder of the blocks of a master.
 pub struct BlockEncoder<'a> {
     job: &'a RankJob<'a>,
-    encoder: MetadataEncoder<'a>,
-    chooser: EncodingChooser<'a>,
+    encoder: RecordEncoder<'a>,
     /// When the last block was encoded.
     last: Instant,
     /// Search times of all blocks encoded so far.
@@ -55,10 +51,10 @@ impl<'a> BlockEncoder<'a> {
     /// the threads of the search.
     pub fn new(job: &'a RankJob<'a>, capacity: SearchCapacity, recorder: Recorder) -> Option<Self> {
         let metadata = job.plan.metadata.as_ref()?;
-        let chooser = EncodingChooser::new(metadata, capacity, job.subjects);
-        let encoder = MetadataEncoder::new(job.plan, &job.engine, job.subjects);
+        let plan = (job.plan, metadata);
+        let encoder = RecordEncoder::new(plan, &job.engine, job.subjects, capacity);
         let (last, phases) = (Instant::now(), PhaseTimes::default());
-        Some(BlockEncoder { job, encoder, chooser, last, phases, recorder })
+        Some(BlockEncoder { job, encoder, last, phases, recorder })
     }
 
     /// Encodes a block as a record that is the first of its own chain. Returns no bytes if no query
@@ -91,32 +87,13 @@ impl<'a> BlockEncoder<'a> {
             has_chunks: queries.grouping.has_chunked_queries(),
             batch_state: (!cut).then(|| batching.state()),
         };
-        let BlockEncoder { encoder, chooser, phases, .. } = self;
         // The link was measured again since the block was read. The later measurement is better.
         let seen = job.stream.as_ref().and_then(StreamObserver::link).or(queries.link);
-        chooser.costs.link = seen.or(chooser.costs.link);
-        let mut make = |kind| {
-            let (begun, mut format) = (Instant::now(), Duration::ZERO);
-            let found = encoder.encode(kind, &searched, || {
-                let parts = report(job, id, queries, hits);
-                format = begun.elapsed();
-                parts
-            })?;
-            Ok((found, [begun.elapsed(), format]))
-        };
-        let possible = |kind| encoder.supported_encoding(kind, &searched) == kind;
-        let found = match chooser.encodings {
-            EncodingChoice::Only(kind) => {
-                chooser.encode(encoder.supported_encoding(kind, &searched), hits, &mut make)?
-            }
-            EncodingChoice::Cheapest => {
-                chooser.encode_cheapest((id.0.into(), hits), *phases, &possible, &mut make)?
-            }
-        };
-        let kind = found.encoding;
-        let encoded = encode_block(searched, found)?;
-        chooser.costs.record_sent(kind, encoded.len());
-        self.recorder.set_metadata_costs(&chooser.costs);
+        let costs = self.encoder.costs_mut();
+        costs.link = seen.or(costs.link);
+        let parts = || report(job, id, queries, hits);
+        let encoded = self.encoder.encode(id.0.into(), searched, self.phases, parts)?;
+        self.recorder.set_metadata_costs(self.encoder.costs());
         first_record(RecordKind::Block, &encoded)
     }
 

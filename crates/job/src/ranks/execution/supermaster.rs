@@ -7,9 +7,7 @@ use std::sync::mpsc::Sender;
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
-use fleetblast_metadata::header::End;
 use fleetblast_metadata::records::RecordKind;
-use fleetblast_metadata::{Encoding, EncodingChoice};
 use fleetblast_report::model::Format;
 use fleetblast_report::pieces;
 use fleetblast_report::sam::SamHeader;
@@ -24,8 +22,7 @@ use super::shared::lock;
 use super::verification_records::VerificationRecords;
 use crate::batching::progress::BatchProgress;
 use crate::error::Error;
-use crate::metadata::memory_error;
-use crate::plan::Metadata;
+use crate::metadata::encode_end;
 use crate::queries::QueryReader;
 use crate::ranks::job::RankJob;
 use crate::ranks::metadata_stream::MetadataStream;
@@ -251,26 +248,6 @@ impl<'a> SearchSupermaster<'a> {
         }
     }
 
-    /// Encodes the end record of the metadata. `closing` is the end of the report. `counted` is the
-    /// number of reported queries or, for psiblast, of iterations.
-    fn end_record(
-        &self,
-        metadata: &Metadata,
-        counted: usize,
-        closing: Vec<u8>,
-    ) -> Result<Vec<u8>, Error> {
-        let closing = if metadata.encodings == EncodingChoice::Only(Encoding::Report) {
-            closing
-        } else {
-            Vec::new()
-        };
-        let (queries, blocks) = (self.count as u64, self.blocks);
-        let reported_count = counted as u64;
-        let end = End { queries, blocks, reported_count, has_report: true, report_end: closing };
-        let body = end.encode().map_err(memory_error)?;
-        first_record(RecordKind::End, &body)
-    }
-
     /// Writes bytes that workers sent to the supermaster, at these offsets of the output.
     fn write(&self, ends: Vec<(u64, Bytes)>) -> Result<SupermasterOutcome<Bytes>, Error> {
         for (offset, bytes) in ends {
@@ -298,7 +275,9 @@ impl<'a> SearchSupermaster<'a> {
             };
             pieces::epilogue(report, count, &mut bytes);
             if let Some(metadata) = &self.job.plan.metadata {
-                bytes = self.end_record(metadata, count, bytes)?;
+                let counts = [self.count as u64, self.blocks, count as u64];
+                let end = encode_end(metadata.encodings, counts, Some(bytes))?;
+                bytes = first_record(RecordKind::End, &end)?;
             }
         }
         if let Some(mut output) = self.output.take() {

@@ -13,7 +13,7 @@ mod pass;
 mod report;
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{MasterOutcome, MasterWork};
@@ -166,12 +166,8 @@ impl<'a> IteratedMaster<'a> {
                 encode_iterations(&self.rules, self.job.subjects, before, iterated.take_results())?
             }
         };
-        let reported = iterated.reported_queries();
-        let (kind, bytes, times) =
-            (found.encoding, found.bytes.len(), [begun.elapsed(), Duration::ZERO]);
-        self.account.record_encoded(kind, reported.len() as f64, bytes, times);
-        let encoded = encode_iterated_block(reported.iter().map(|query| &query.record), found)?;
-        self.account.record_sent(kind, encoded.len());
+        let records = iterated.reported_queries().iter().map(|query| &query.record);
+        let encoded = encode_iterated_block(records, found, (&mut self.account, begun))?;
         Ok(BlockLayout::from_bytes(first_record(RecordKind::Block, &encoded)?))
     }
 }
