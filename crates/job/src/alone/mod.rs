@@ -13,8 +13,8 @@ mod traced;
 use std::sync::Arc;
 use std::time::Instant;
 
+use fleetblast_db::check_mapped_files;
 use fleetblast_db::load::PageKind;
-use fleetblast_db::{SequenceKind, check_mapped_files};
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
 use fleetblast_metadata::follow::ResumePoint;
 
@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::halt::Halt;
 use crate::io_channel::IoChannel;
 use crate::metadata::{HeldMetadata, encode_query, other_queries};
-use crate::plan::{Plan, ThreadDivision};
+use crate::plan::Plan;
 use crate::queries::count::count_queries;
 use crate::queries::{PreparedBlock, QueryReader, RawBlock};
 use crate::search::{Repeats, TwoPhaseSearch, patterns};
@@ -122,7 +122,7 @@ fn search(
         });
     drop(loading_span);
     timing.input_seconds += start.elapsed().as_secs_f64();
-    let (mut shares, mut blocks) = (ThreadShares::default(), 0);
+    let mut blocks = 0;
     loop {
         let reading = Instant::now();
         let mut span = recorder.begin(Lane::Supermaster, Kind::Read);
@@ -136,7 +136,6 @@ fn search(
         drop(span);
         timing.input_seconds += reading.elapsed().as_secs_f64();
         let Some(block) = block else { break };
-        shares.add(plan.thread_letters, &block);
         blocks += 1;
         match &mut iterated {
             Some(iterated) => {
@@ -155,7 +154,7 @@ fn search(
     let writing = Instant::now();
     check_mapped_files()?;
     timing.metadata = sink.finish(audience)?;
-    warn_of_few_queries(plan, shares.count, audience);
+    queries.warn_of_few_queries(audience);
     subjects.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
     timing.output_seconds += writing.elapsed().as_secs_f64();
     audience.finish();
@@ -251,40 +250,5 @@ fn loading(search: &TwoPhaseSearch) -> Loading {
         pages: loader.page_kind().map_or("page cache", PageKind::name).to_owned(),
         read_seconds: read.wall_time.as_secs_f64(),
         wait_seconds: search.waiting().as_secs_f64(),
-    }
-}
-
-/// Counter of the shares of queries that BLAST+ gives to threads with `-mt_mode=1`.
-#[derive(Default)]
-struct ThreadShares {
-    count: usize,
-    /// Number of letters that the last share still accepts.
-    room: usize,
-}
-
-impl ThreadShares {
-    /// Adds the queries of a block, if a share has `letters`.
-    fn add(&mut self, letters: Option<usize>, block: &PreparedBlock) {
-        let Some(letters) = letters else { return };
-        for query in &block.prepared {
-            if self.room == 0 {
-                self.count += 1;
-                self.room = letters;
-            }
-            self.room = self.room.saturating_sub(query.length as usize);
-        }
-    }
-}
-
-/// Prints BLAST+'s warning if there are fewer shares of queries than threads
-/// (`CheckMTByQueries_QuerySize`, blast_app_util.cpp).
-fn warn_of_few_queries(plan: &Plan, shares: usize, audience: &dyn Audience) {
-    let Some(letters) = plan.thread_letters else { return };
-    if plan.split == ThreadDivision::Queries && shares < plan.threads.count {
-        audience.warn(&format!(
-            "This set of queries is too small to fully benefit from the -mt_mode=1 option. The total number of \
-             letters should be at least {letters} {} per thread.",
-            if plan.query_kind == SequenceKind::Nucleotide { "bases" } else { "residues" }
-        ));
     }
 }

@@ -6,6 +6,7 @@ mod messages;
 mod record;
 mod start;
 mod stop;
+mod thread_shares;
 
 use std::io::{self, BufRead, Cursor, Read as _};
 use std::ops::Range;
@@ -33,6 +34,7 @@ pub use self::record::QueryRecord;
 use self::record::{report_warnings, searched_range_of};
 use self::start::{is_seekable, read_leading_blanks};
 pub use self::stop::BatchFacts;
+use self::thread_shares::ThreadShares;
 
 /// Buffered input of queries.
 type BoxedReader<'a> = Box<dyn BufRead + Send + 'a>;
@@ -58,6 +60,7 @@ pub struct QueryReader<'a> {
     has_searchable: bool,
     block_limits: BlockLimits,
     batch_sizer: BatchSizer,
+    thread_shares: ThreadShares,
     is_at_end: bool,
     database: DatabaseFacts,
 }
@@ -155,6 +158,7 @@ impl<'a> QueryReader<'a> {
             has_searchable: false,
             block_limits,
             batch_sizer,
+            thread_shares: ThreadShares::default(),
             is_at_end,
             database,
         }))
@@ -285,6 +289,7 @@ impl<'a> QueryReader<'a> {
         if self.plan.initial_pssm.is_some() {
             let pssm_query = self.pssm_query.take();
             (self.read_count, self.reported_count, self.is_at_end) = (1, 1, pssm_query.is_none());
+            pssm_query.iter().for_each(|query| self.thread_shares.add(self.plan, query.length()));
             return Ok(pssm_query.map(|pssm_query| *pssm_query));
         }
         loop {
@@ -303,7 +308,9 @@ impl<'a> QueryReader<'a> {
             };
             self.reported_count += 1;
             let (number, unnamed) = (self.reported_count, self.unnamed);
-            return Ok(Some(QueryRecord { range, ..QueryRecord::new(record, number, unnamed) }));
+            let query = QueryRecord { range, ..QueryRecord::new(record, number, unnamed) };
+            self.thread_shares.add(self.plan, query.length());
+            return Ok(Some(query));
         }
     }
 
@@ -406,6 +413,13 @@ impl<'a> QueryReader<'a> {
         of_options
             .map(|reason| messages::refusal_error(reason, messages))
             .or_else(|| of_database.map(Error::engine))
+    }
+
+    /// Prints BLAST+'s warning if the queries that were read are too few for the threads among
+    /// which it divides them.
+    pub fn warn_of_few_queries(&self, audience: &dyn Audience) {
+        let warning = self.thread_shares.warning(self.plan);
+        warning.iter().for_each(|warning| audience.warn_from_rank(warning.as_bytes()));
     }
 
     /// Returns the searched range of a query; `None` for the whole query. BLAST+ silently skips

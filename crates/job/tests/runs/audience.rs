@@ -4,7 +4,7 @@
 use std::fs;
 
 use fleetblast_job::error::exit;
-use fleetblast_job::plan::{BatchSize, Plan};
+use fleetblast_job::plan::{BatchSize, Plan, ThreadDivision};
 
 use crate::plans::{AudienceCalls, TestDirectory, run};
 
@@ -80,6 +80,22 @@ fn threads_find_the_same_whether_they_share_subjects_or_queries() {
         assert!(report.split(|&byte| byte == b'\n').count() > 10, "too few hits");
         let first = first.get_or_insert_with(|| report.clone());
         assert!(report == *first, "{threads} threads, {ranks:?} ranks: another report");
+    }
+}
+
+#[test]
+fn the_advice_on_few_queries_for_threads_is_the_same_on_ranks() {
+    let directory = TestDirectory::new();
+    for mut plan in plans_on_ranks(&directory) {
+        (plan.threads.count, plan.split) = (2, ThreadDivision::Queries);
+        let ranks = plan.fleet.ranks;
+        let (end, calls) = run(plan);
+        assert_eq!(end, Ok(()), "{ranks:?}");
+        let [advice] = &calls.lines[..] else { panic!("{ranks:?}: {calls:?}") };
+        assert!(
+            advice.starts_with("Warning: [blastp] This set of queries is too small"),
+            "{advice}"
+        );
     }
 }
 

@@ -15,7 +15,7 @@ use fleetblast_fleet::ids::BlockId;
 use super::query_stream::{QueryStream, SearchStop};
 use crate::batching::progress::{BatchBoundaries, BatchProgress, BatchRun};
 use crate::error::Error;
-use crate::queries::RawBlock;
+use crate::queries::{QueryReader, RawBlock};
 use crate::ranks::wire::{BatchGrouping, ExtensionStatistics, Verification};
 
 /// Letters of neighbouring queries that a grouping includes. Few extensions reach farther.
@@ -126,6 +126,11 @@ impl<'a> BatchPredictor<'a> {
         self.blocks.insert(block, PredictedBlock { queries, expectation });
         self.pass_verified();
         Ok(Some(ReadBlock { records, preparations, batch_grouping }))
+    }
+
+    /// Returns the reader of the queries.
+    pub fn reader(&self) -> &QueryReader<'a> {
+        self.stream.reader()
     }
 
     /// Returns the error that ends the search early, once it is known.

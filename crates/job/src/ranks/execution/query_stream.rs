@@ -68,6 +68,11 @@ impl<'a> QueryStream<'a> {
         }
     }
 
+    /// Returns the reader of the queries.
+    pub fn reader(&self) -> &QueryReader<'a> {
+        &self.queries
+    }
+
     /// Returns the number of the first query that is not read.
     fn end(&self) -> usize {
         self.first + self.prepared.len()

@@ -66,6 +66,16 @@ enum BlockSource<'a> {
     Iterated(QueryReader<'a>, IterationLog<'a>),
 }
 
+impl<'a> BlockSource<'a> {
+    /// Returns the reader of the queries.
+    fn reader(&self) -> &QueryReader<'a> {
+        match self {
+            BlockSource::Plain(queries) | BlockSource::Iterated(queries, _) => queries,
+            BlockSource::Predicted(predictor, _) => predictor.reader(),
+        }
+    }
+}
+
 impl<'a> SearchSupermaster<'a> {
     /// Creates the executor, which reads `queries` and publishes the output. If the job writes
     /// metadata, these begin with `start`. The complete output is sent to `publisher`.
@@ -264,11 +274,12 @@ impl<'a> SearchSupermaster<'a> {
         };
         let mut bytes = Vec::new();
         if failure.is_none() {
-            let RankJob { report, subjects, .. } = self.job;
+            let RankJob { report, subjects, audience, .. } = self.job;
             if self.job.formats_report() && lacks_taxonomy(report, subjects) && warns_at_end(report)
             {
-                self.job.audience.warn_from_rank(NO_TAXONOMY.as_bytes());
+                audience.warn_from_rank(NO_TAXONOMY.as_bytes());
             }
+            self.queries.reader().warn_of_few_queries(&**audience);
             let count = match &self.queries {
                 BlockSource::Iterated(_, iterations) => iterations.searches() as usize,
                 _ => self.count,
