@@ -11,7 +11,7 @@ use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, SamHeader};
 use fleetblast_report::table::DescriptionRow;
 
-use super::formatting::PrintedHits;
+use super::hit_stages::PrintedHits;
 use super::questions::{self, Answers, FormattedPiece};
 use crate::error::Error;
 use crate::ranks::job::{PreparedBlock, RankJob};

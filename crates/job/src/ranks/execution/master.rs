@@ -4,23 +4,18 @@
 use std::collections::HashMap;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use fleetblast_engine::hits::{PrelimHit, SubjectHit};
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{MasterOutcome, MasterWork};
 
 use super::MasterExecutor;
 use super::block_encoder::{BlockEncoder, BlockToEncode};
 use super::block_layout::BlockLayout;
-use super::formatting::{AfterStage, FormattingStage, PrintedHits};
+use super::hit_stages::{AfterStage, HitStage, PrintedHits, SelectedHits};
 use super::master_pieces::MasterPieces;
 use super::merging::MergedLists;
-use super::questions::{
-    Answers, HitsByPartition, Questions, decode_answers, encode_alignment_question,
-    encode_sending_question, group_by_partition, inconsistent_ranks, select_final_hits,
-    take_alignments, take_candidates,
-};
+use super::questions::{Answers, decode_answers, inconsistent_ranks};
 use super::report_register::ReportRegister;
 use super::shared::lock;
 use crate::error::Error;
@@ -49,31 +44,12 @@ pub struct SearchMaster<'a> {
 /// A block that is being searched or reported.
 struct MergingBlock {
     block: PreparedBlock,
-    stage: MergeStage,
-    /// Number of reported queries. These are all queries, unless BLAST+ stops its search before.
-    reported: usize,
+    stage: HitStage,
     /// The encoded queries, if their batches are predicted and so may be wrong.
     repeatable: Option<Bytes>,
-}
-
-/// The stage of a block, with the data that its next stage needs.
-enum MergeStage {
-    /// Tasks are being searched.
-    Search(MergedLists),
-    /// Workers align the hits that were chosen for the traceback.
-    Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition, since: Instant },
-    /// Workers make the parts of the report.
-    Report(FormattingStage),
-    /// Workers send all alignments of the final hits, because the master writes metadata.
-    Send(SentHits),
-}
-
-/// Final hits whose alignments go into metadata.
-struct SentHits {
-    hits: Vec<Vec<SubjectHit>>,
-    /// For each query, whether more of its subjects were aligned than its hit list holds.
+    /// For each query, whether more of its subjects were aligned than its hit list holds. Empty
+    /// until the final hits are selected.
     overflowed: Vec<bool>,
-    asked_hits: HitsByPartition,
     /// Time that the workers took for the alignments.
     traceback: Duration,
 }
@@ -101,10 +77,15 @@ impl<'a> SearchMaster<'a> {
         let queries = self.pool.install(|| job.prepare(queries))?;
         // The master decodes the same bytes as the workers, so that no rank can have other queries.
         let prepared = job.decode_block(&queries)?;
-        let stage = MergeStage::search(job, &prepared);
+        let stage = HitStage::search(job, &prepared);
         let repeatable = job.verifies_blocks().then(|| queries.clone());
-        let reported = prepared.prepared.len();
-        let merging_block = MergingBlock { block: prepared, stage, reported, repeatable };
+        let merging_block = MergingBlock {
+            block: prepared,
+            stage,
+            repeatable,
+            overflowed: Vec::new(),
+            traceback: Duration::ZERO,
+        };
         self.blocks.insert(block, merging_block);
         // A pass with wrong batches leaves no data, so all passes of a block have one number.
         Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
@@ -114,17 +95,8 @@ impl<'a> SearchMaster<'a> {
         self.blocks.get_mut(&block).ok_or_else(|| inconsistent_ranks(block))
     }
 
-    /// Returns the merged lists of a block whose tasks are being searched.
     fn merged_lists(&mut self, block: BlockId) -> Result<&mut MergedLists, Error> {
-        match &mut self.merging_block(block)?.stage {
-            MergeStage::Search(lists) => Ok(lists),
-            _ => Err(inconsistent_ranks(block)),
-        }
-    }
-
-    fn absorb(&mut self, block: BlockId, hits: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
-        let cut = self.merged_lists(block)?.absorb(block, hits)?;
-        Ok(MasterOutcome::Absorbed { cut })
+        self.merging_block(block)?.stage.merged_lists(block)
     }
 
     /// Sends the statistics of a pass to the supermaster, which verifies its batches.
@@ -143,7 +115,7 @@ impl<'a> SearchMaster<'a> {
         let batch_grouping = match decode(verdict)? {
             Verification::Correct => return self.next_stage((block, pass), &[]),
             Verification::CorrectUntil(count) => {
-                self.merging_block(block)?.reported = count as usize;
+                self.merged_lists(block)?.reported = count as usize;
                 return self.next_stage((block, pass), &[]);
             }
             Verification::SearchAgain(batch_grouping) => batch_grouping,
@@ -153,7 +125,7 @@ impl<'a> SearchMaster<'a> {
         let known = merging_block.repeatable.as_ref().ok_or_else(|| inconsistent_ranks(block))?;
         let queries = job.regroup(known, batch_grouping)?;
         merging_block.block = job.decode_block(&queries)?;
-        merging_block.stage = MergeStage::search(job, &merging_block.block);
+        merging_block.stage = HitStage::search(job, &merging_block.block);
         Ok(MasterOutcome::NextPass { queries })
     }
 
@@ -166,77 +138,51 @@ impl<'a> SearchMaster<'a> {
         let mut merging_block =
             self.blocks.remove(&block).ok_or_else(|| inconsistent_ranks(block))?;
         let job = self.job;
-        let next = match merging_block.stage {
-            MergeStage::Search(lists) => {
-                let mut chosen = lists.select_for_traceback();
-                chosen.iter_mut().skip(merging_block.reported).for_each(Vec::clear);
-                let asked_hits = group_by_partition(job, &chosen, |hit| hit.oid);
-                MergeStage::Align { chosen, asked_hits, since: Instant::now() }
-            }
-            MergeStage::Align { chosen, asked_hits, since } => {
-                let traceback = since.elapsed();
-                let candidates = take_candidates(block, &asked_hits, &chosen, &mut answers)?;
-                let (hits, overflowed) =
-                    select_final_hits(job, &merging_block.block, &chosen, candidates);
-                if job.plan.metadata.is_some() {
-                    let asked_hits = group_by_partition(job, &hits, |hit| hit.oid);
-                    MergeStage::Send(SentHits { hits, overflowed, asked_hits, traceback })
-                } else {
-                    MergeStage::Report(FormattingStage::new(job, hits)?)
+        // If there is no question, the next stage follows at once.
+        loop {
+            let place = (block, &merging_block.block);
+            let next = match merging_block.stage.advance(job, place, &mut answers)? {
+                AfterStage::Stage(stage) => stage,
+                AfterStage::Selected(SelectedHits { hits, overflowed, traceback }) => {
+                    merging_block.overflowed = overflowed;
+                    merging_block.traceback = traceback;
+                    HitStage::report(job, hits, job.plan.metadata.is_some())?
                 }
-            }
-            MergeStage::Send(sent) => {
-                let searched = (&merging_block.block, merging_block.reported);
-                let layout = self.encode(block, searched, sent, &mut answers)?;
-                return Ok(self.keep_layout(block, layout));
-            }
-            MergeStage::Report(stage) => match stage.advance(job, block, &mut answers)? {
-                AfterStage::Stage(stage) => MergeStage::Report(stage),
+                AfterStage::Sent(hits) => {
+                    let to_encode = BlockToEncode {
+                        id: block,
+                        queries: &merging_block.block,
+                        hits: &hits,
+                        overflowed: &merging_block.overflowed,
+                        traceback: merging_block.traceback,
+                    };
+                    let encoder = self.encoder.as_mut().ok_or_else(|| inconsistent_ranks(block))?;
+                    let record = self.pool.install(|| encoder.encode(&to_encode))?;
+                    return Ok(self.keep_layout(block, BlockLayout::from_bytes(record)));
+                }
                 AfterStage::Formatted(printed) => {
-                    let searched = (&merging_block.block, merging_block.reported);
-                    let layout = self.lay_out((block, pass), searched, printed, answers)?;
+                    let queries = &merging_block.block;
+                    let layout = self.lay_out((block, pass), queries, printed, answers)?;
                     return Ok(self.keep_layout(block, layout));
                 }
-            },
-        };
-        merging_block.stage = next;
-        let questions = merging_block.stage.questions(job)?;
-        self.blocks.insert(block, merging_block);
-        match questions.is_empty() {
-            // If there is no question, the next stage follows at once.
-            true => self.next_stage((block, pass), &[]),
-            false => Ok(MasterOutcome::Ask(questions)),
+            };
+            let questions = next.questions(job)?;
+            merging_block.stage = next;
+            if !questions.is_empty() {
+                self.blocks.insert(block, merging_block);
+                return Ok(MasterOutcome::Ask(questions));
+            }
         }
     }
 
-    /// Encodes the hits of the first `reported` queries of a block as metadata.
-    fn encode(
-        &mut self,
-        id: BlockId,
-        (queries, reported): (&PreparedBlock, usize),
-        sent: SentHits,
-        answers: &mut Answers,
-    ) -> Result<BlockLayout, Error> {
-        let hits = take_alignments(id, &sent.asked_hits, &sent.hits, answers)?;
-        let (hits, overflowed) = hits
-            .get(..reported)
-            .zip(sent.overflowed.get(..reported))
-            .ok_or_else(|| inconsistent_ranks(id))?;
-        let to_encode = BlockToEncode { id, queries, hits, overflowed, traceback: sent.traceback };
-        let encoder = self.encoder.as_mut().ok_or_else(|| inconsistent_ranks(id))?;
-        Ok(BlockLayout::from_bytes(self.pool.install(|| encoder.encode(&to_encode))?))
-    }
-
-    /// Lays out the report of the first `reported` queries of a block.
+    /// Lays out the report of a block.
     fn lay_out(
         &self,
         place: (BlockId, PassId),
-        (queries, reported): (&PreparedBlock, usize),
-        mut printed: PrintedHits,
+        queries: &PreparedBlock,
+        printed: PrintedHits,
         answers: Answers,
     ) -> Result<BlockLayout, Error> {
-        // Queries that are not searched must not be reported as queries without hits.
-        printed.hits.truncate(reported);
         let mut layout = BlockLayout::new(self.job, place, queries, printed, answers)?;
         if let Some(register) = &self.register {
             let names = queries.records.iter().map(QueryRecord::names);
@@ -255,7 +201,10 @@ impl MasterExecutor for SearchMaster<'_> {
     fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
         match work {
             MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
-            MasterWork::MergeHits { block, hits, .. } => self.absorb(block, &hits),
+            MasterWork::MergeHits { block, hits, .. } => {
+                let cut = self.merged_lists(block)?.absorb(block, &hits)?;
+                Ok(MasterOutcome::Absorbed { cut })
+            }
             MasterWork::DecideNextStep { block, round: 0, .. } if self.job.verifies_blocks() => {
                 self.send_statistics(block)
             }
@@ -271,24 +220,5 @@ impl MasterExecutor for SearchMaster<'_> {
 
     fn forget(&mut self, block: BlockId) {
         self.pieces.forget(block);
-    }
-}
-
-impl MergeStage {
-    /// Returns the stage of a block whose tasks are being searched.
-    fn search(job: &RankJob, block: &PreparedBlock) -> MergeStage {
-        MergeStage::Search(MergedLists::new(job.engine.merger(&block.grouping)))
-    }
-
-    /// Encodes the questions of this stage.
-    fn questions(&self, job: &RankJob) -> Result<Questions, Error> {
-        match self {
-            MergeStage::Search(_) => Ok(Vec::new()),
-            MergeStage::Align { chosen, asked_hits, .. } => {
-                encode_alignment_question(asked_hits, chosen)
-            }
-            MergeStage::Send(sent) => encode_sending_question(&sent.asked_hits, &sent.hits),
-            MergeStage::Report(stage) => stage.questions(job),
-        }
     }
 }

@@ -13,13 +13,15 @@ pub struct MergedLists {
     merger: Merger,
     lists: HitLists,
     cut: WorstKeptHits,
+    /// Number of first queries that are reported. BLAST+ may stop its search before the others.
+    pub reported: usize,
 }
 
 impl MergedLists {
     /// Creates lists without hits.
     pub fn new(merger: Merger) -> Self {
         let lists = merger.empty_lists();
-        MergedLists { merger, lists, cut: WorstKeptHits::default() }
+        MergedLists { merger, lists, cut: WorstKeptHits::default(), reported: usize::MAX }
     }
 
     /// Merges the encoded hits of a partition. Returns the new cut, below which hits cannot be
@@ -49,8 +51,10 @@ impl MergedLists {
         }
     }
 
-    /// Returns the hits of each query that workers align.
+    /// Returns the hits of each query that workers align. Queries that are not reported have none.
     pub fn select_for_traceback(self) -> Vec<Vec<PrelimHit>> {
-        self.merger.select_for_traceback(self.lists)
+        let mut chosen = self.merger.select_for_traceback(self.lists);
+        chosen.iter_mut().skip(self.reported).for_each(Vec::clear);
+        chosen
     }
 }

@@ -15,7 +15,7 @@ use crate::trace::{LoadingCosts, Span};
 
 mod block_encoder;
 mod block_layout;
-mod formatting;
+mod hit_stages;
 pub mod iterated;
 mod iteration_log;
 mod joined_hits;

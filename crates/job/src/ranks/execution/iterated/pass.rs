@@ -2,17 +2,15 @@
 
 use std::mem::take;
 
-use fleetblast_engine::hits::{PrelimHit, SubjectHit};
+use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::query::Query;
 use fleetblast_fleet::ids::{BlockId, PassId};
 use rayon::prelude::*;
 
-use super::super::formatting::{AfterStage, FormattingStage, PrintedHits};
-use super::super::merging::MergedLists;
+use super::super::hit_stages::{AfterStage, HitStage, PrintedHits};
 use super::super::questions::{
-    Answers, HitPosition, HitsByPartition, Questions, encode_alignment_question, encode_questions,
-    encode_sending_question, group_by_partition, inconsistent_ranks, reported_hit,
-    select_final_hits, take_aligned_letters, take_alignments, take_candidates,
+    Answers, HitPosition, HitsByPartition, Questions, encode_questions, group_by_partition,
+    inconsistent_ranks, reported_hit, take_aligned_letters,
 };
 use super::block::{IteratedBlock, TrackedQuery};
 use super::report::{PrintedSubjects, report};
@@ -32,17 +30,11 @@ pub struct IterationPass {
 
 /// The stage of a pass, with the data that its next stage needs.
 enum PassStage {
-    /// Tasks are being searched.
-    Search(MergedLists),
-    /// Workers align the hits that were chosen for the traceback.
-    Align { chosen: Vec<Vec<PrelimHit>>, asked_hits: HitsByPartition },
+    /// A stage that other programs have, too. `searched` has the iteration of each query, without
+    /// subjects; empty until the final hits are selected.
+    Hits { stage: HitStage, searched: Vec<ReportedIteration> },
     /// Workers send the aligned letters of subjects, from which the master makes PSSMs.
     AlignedLetters { found: PassHits, included: PssmHits, asked_hits: HitsByPartition },
-    /// Workers make the parts of the reports.
-    Report { searched: Vec<ReportedIteration>, stage: FormattingStage },
-    /// Workers send all alignments: the master formats searches with a pattern, or the I/O site
-    /// makes the report.
-    Send { found: PassHits, asked_hits: HitsByPartition },
 }
 
 /// The results of a pass, by query.
@@ -84,8 +76,8 @@ impl IterationPass {
     }
 
     fn from_block(job: &RankJob, block: PreparedBlock, active: Vec<usize>) -> Self {
-        let lists = MergedLists::new(job.engine_for(&block).merger(&block.grouping));
-        IterationPass { active, block, stage: PassStage::Search(lists) }
+        let stage = PassStage::Hits { stage: HitStage::search(job, &block), searched: Vec::new() };
+        IterationPass { active, block, stage }
     }
 
     /// Merges the hits of a partition. Returns the new cut, below which hits cannot be chosen, if
@@ -95,8 +87,8 @@ impl IterationPass {
     /// The lists belong to other queries.
     pub fn absorb(&mut self, id: BlockId, hits: &Bytes) -> Result<Option<Bytes>, Error> {
         match &mut self.stage {
-            PassStage::Search(lists) => lists.absorb(id, hits),
-            _ => Err(inconsistent_ranks(id)),
+            PassStage::Hits { stage, .. } => stage.merged_lists(id)?.absorb(id, hits),
+            PassStage::AlignedLetters { .. } => Err(inconsistent_ranks(id)),
         }
     }
 
@@ -115,45 +107,36 @@ impl IterationPass {
         answers: &mut Answers,
     ) -> Result<Option<(Self, Questions)>, Error> {
         let stage = match self.stage {
-            PassStage::Search(lists) => {
-                let chosen = lists.select_for_traceback();
-                let asked_hits = group_by_partition(job, &chosen, |hit| hit.oid);
-                PassStage::Align { chosen, asked_hits }
-            }
-            PassStage::Align { chosen, asked_hits } => {
-                let candidates = take_candidates(id, &asked_hits, &chosen, answers)?;
-                let (hits, _) = select_final_hits(job, &self.block, &chosen, candidates);
-                let (found, included) =
-                    divide_hits(rules, iterated.queries_mut(&self.active), hits);
-                let asked_hits = group_by_partition(job, &included.hits, |hit| hit.oid);
-                PassStage::AlignedLetters { found, included, asked_hits }
+            PassStage::Hits { stage, searched } => {
+                let queries = iterated.queries_mut(&self.active);
+                match stage.advance(job, (id, &self.block), answers)? {
+                    AfterStage::Stage(stage) => PassStage::Hits { stage, searched },
+                    AfterStage::Selected(selected) => {
+                        let (found, included) = divide_hits(rules, queries, selected.hits);
+                        let asked_hits = group_by_partition(job, &included.hits, |hit| hit.oid);
+                        PassStage::AlignedLetters { found, included, asked_hits }
+                    }
+                    // The master formats searches with a pattern, or the I/O site makes the
+                    // report.
+                    AfterStage::Sent(shown) => {
+                        let printed = shown.iter().map(|_| None).collect();
+                        let searched = PassHits { searched, shown }.into_searches();
+                        report((job, rules, number), queries, searched, printed)?;
+                        return Ok(None);
+                    }
+                    AfterStage::Formatted(printed) => {
+                        let (found, printed) = take_printed(job, id, searched, printed, answers)?;
+                        report((job, rules, number), queries, found.into_searches(), printed)?;
+                        return Ok(None);
+                    }
+                }
             }
             PassStage::AlignedLetters { found, included, asked_hits } => {
                 let rows = take_aligned_letters(id, &asked_hits, &included.hits, answers)?;
                 make_pssms(rules, iterated.queries_mut(&self.active), included.makes, rows);
-                if job.plan.metadata.is_some() || found.has_pattern() {
-                    let asked_hits = group_by_partition(job, &found.shown, |hit| hit.oid);
-                    PassStage::Send { found, asked_hits }
-                } else {
-                    let PassHits { searched, shown } = found;
-                    PassStage::Report { searched, stage: FormattingStage::new(job, shown)? }
-                }
-            }
-            PassStage::Report { searched, stage } => match stage.advance(job, id, answers)? {
-                AfterStage::Stage(stage) => PassStage::Report { searched, stage },
-                AfterStage::Formatted(printed) => {
-                    let (found, printed) = take_printed(job, id, searched, printed, answers)?;
-                    let queries = iterated.queries_mut(&self.active);
-                    report((job, rules, number), queries, found.into_searches(), printed)?;
-                    return Ok(None);
-                }
-            },
-            PassStage::Send { mut found, asked_hits } => {
-                found.shown = take_alignments(id, &asked_hits, &found.shown, answers)?;
-                let printed = found.shown.iter().map(|_| None).collect();
-                let queries = iterated.queries_mut(&self.active);
-                report((job, rules, number), queries, found.into_searches(), printed)?;
-                return Ok(None);
+                let sends_alignments = job.plan.metadata.is_some() || found.has_pattern();
+                let PassHits { searched, shown } = found;
+                PassStage::Hits { stage: HitStage::report(job, shown, sends_alignments)?, searched }
             }
         };
         self.stage = stage;
@@ -166,10 +149,7 @@ impl PassStage {
     /// Encodes the questions of this stage.
     fn questions(&self, job: &RankJob) -> Result<Questions, Error> {
         match self {
-            PassStage::Search(_) => Ok(Vec::new()),
-            PassStage::Align { chosen, asked_hits } => {
-                encode_alignment_question(asked_hits, chosen)
-            }
+            PassStage::Hits { stage, .. } => stage.questions(job),
             PassStage::AlignedLetters { included, asked_hits, .. } => {
                 encode_questions(asked_hits, |places| {
                     let hits = &included.hits;
@@ -177,10 +157,6 @@ impl PassStage {
                         |&(query, at): &HitPosition| reported_hit(&hits[query], query, at, at + 1);
                     Question::SendAlignedLetters(places.iter().map(wanted).collect())
                 })
-            }
-            PassStage::Report { stage, .. } => stage.questions(job),
-            PassStage::Send { found: PassHits { shown, .. }, asked_hits } => {
-                encode_sending_question(asked_hits, shown)
             }
         }
     }
