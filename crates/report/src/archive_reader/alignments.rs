@@ -16,7 +16,19 @@ const SCORE_ID: &[&str; 2] = &["id", "str"];
 const SCORE_VALUE: &[&str; 2] = &["real", "int"];
 const LOCATION: &[&str; 4] = &["null", "empty", "whole", "int"];
 const INTERVAL: &[&str; 6] = &["from", "to", "strand", "id", "fuzz-from", "fuzz-to"];
-const STRANDS: &[&str; 3] = &["unknown", "plus", "minus"];
+/// Words for strands (`Na-strand`, seqloc.asn), in the order of their numbers. BLAST+ takes `both`
+/// for plus.
+const STRANDS: [(&str, Strand); 4] = [
+    ("unknown", Strand::Plus),
+    ("plus", Strand::Plus),
+    ("minus", Strand::Minus),
+    ("both", Strand::Plus),
+];
+/// Start of a gap in `Dense-seg`.
+const GAP: i64 = -1;
+/// Score of an alignment without one: BLAST+ leaves out a score of 0, and shows -1 then
+/// (`GetAlnScores`, align_format_util.cpp).
+const NO_SCORE: i32 = -1;
 
 type Result<T> = std::result::Result<T, Malformed>;
 
@@ -34,7 +46,7 @@ pub struct StoredAlignment {
     pub query: SeqId,
     /// The subject.
     pub subject: SeqId,
-    /// Raw score.
+    /// Raw score; -1 if none is stored.
     pub score: i32,
     /// Bit score.
     pub bit_score: f64,
@@ -127,7 +139,7 @@ fn read_segments(
         "std" if scores.is_none() => list.list()?.try_for_each(|node| {
             // Ungapped alignments have their scores within each segment.
             let (both, segment, scores) = standard_segment(node)?;
-            alignments.push(with_scores(both, vec![segment], scores)?);
+            alignments.push(with_scores(node, both, vec![segment], scores)?);
             Ok(())
         }),
         "denseg" => {
@@ -155,16 +167,24 @@ fn unsigned(node: Node<'_>) -> Result<u32> {
     }
 }
 
-fn strand(node: Node<'_>) -> Strand {
-    if node.is_word(STRANDS[2], 2) { Strand::Minus } else { Strand::Plus }
+fn strand(node: Node<'_>) -> Result<Strand> {
+    let is_word = |(number, (word, _)): &(i64, (&str, Strand))| node.is_word(word, *number);
+    match (0..).zip(STRANDS).find(is_word) {
+        Some((_, (_, strand))) => Ok(strand),
+        None => node.fail("a strand belongs here"),
+    }
 }
 
-/// Returns a part of a sequence from its start, which is negative for a gap.
+/// Returns a part of a sequence from its start, which is -1 for a gap.
 fn part(start: Node<'_>, length: u32, strand: Strand) -> Result<Option<SegmentPart>> {
-    let Ok(first) = u32::try_from(start.integer()?) else { return Ok(None) };
-    match first.checked_add(length) {
-        Some(end) => Ok(Some(SegmentPart { range: first..end, strand })),
-        None => start.fail("the position is too large"),
+    let first = match start.integer()? {
+        GAP => return Ok(None),
+        first => u32::try_from(first).ok(),
+    };
+    let range = first.and_then(|first| Some(first..first.checked_add(length)?));
+    match range {
+        Some(range) => Ok(Some(SegmentPart { range, strand })),
+        None => start.fail("a position, or -1 for a gap, belongs here"),
     }
 }
 
@@ -177,8 +197,10 @@ fn diagonal(node: Node<'_>) -> Result<StoredAlignment> {
     let Some(starts) = starts.list()?.array() else {
         return starts.fail("two positions belong here");
     };
-    let segment = segment(starts, length, &mut Strands::new(strands)?)?;
-    with_scores(ids(both)?, vec![segment], scores)
+    let mut strands = Strands::new(strands)?;
+    let segment = segment(starts, length, &mut strands)?;
+    strands.finish(node)?;
+    with_scores(node, ids(both)?, vec![segment], scores)
 }
 
 fn dense(node: Node<'_>, scores: Option<Node<'_>>) -> Result<StoredAlignment> {
@@ -194,22 +216,40 @@ fn dense(node: Node<'_>, scores: Option<Node<'_>>) -> Result<StoredAlignment> {
         };
         segments.push(segment([query, subject], unsigned(length)?, &mut strands)?);
     }
+    strands.finish(node)?;
     match starts.next() {
-        None => with_scores(ids(both)?, segments, scores),
+        None => with_scores(node, ids(both)?, segments, scores),
         Some(_) => node.fail("each segment needs two starts"),
     }
 }
 
-/// The strands of the parts of all segments, one after the other. They may be missing.
-struct Strands<'a>(Option<Elements<'a>>);
+/// The strands of the parts of all segments, one after the other. The list may be missing.
+struct Strands<'a> {
+    list: Option<Elements<'a>>,
+    /// Whether the list ended before the segments.
+    is_short: bool,
+}
 
 impl<'a> Strands<'a> {
     fn new(node: Option<Node<'a>>) -> Result<Self> {
-        node.map(|node| node.list()).transpose().map(Strands)
+        let list = node.map(|node| node.list()).transpose()?;
+        Ok(Strands { list, is_short: false })
     }
 
-    fn next(&mut self) -> Strand {
-        self.0.as_mut().and_then(Iterator::next).map_or(Strand::Plus, strand)
+    fn next(&mut self) -> Result<Strand> {
+        let Some(list) = &mut self.list else { return Ok(Strand::Plus) };
+        let next = list.next();
+        self.is_short |= next.is_none();
+        next.map_or(Ok(Strand::Plus), strand)
+    }
+
+    /// Checks that the segments of `node` have used all strands, if there are any.
+    fn finish(mut self, node: Node<'_>) -> Result<()> {
+        let is_long = self.list.as_mut().is_some_and(|list| list.next().is_some());
+        match self.is_short || is_long {
+            true => node.fail("each segment needs two strands"),
+            false => Ok(()),
+        }
     }
 }
 
@@ -220,8 +260,8 @@ fn segment(
     strands: &mut Strands<'_>,
 ) -> Result<Segment> {
     Ok(Segment {
-        query: part(query, length, strands.next())?,
-        subject: part(subject, length, strands.next())?,
+        query: part(query, length, strands.next()?)?,
+        subject: part(subject, length, strands.next()?)?,
     })
 }
 
@@ -233,7 +273,7 @@ fn standard(node: Node<'_>, scores: Option<Node<'_>>) -> Result<StoredAlignment>
         segments.push(segment);
     }
     match both {
-        Some(both) => with_scores(both, segments, scores),
+        Some(both) => with_scores(node, both, segments, scores),
         None => node.fail("an alignment without segments"),
     }
 }
@@ -252,14 +292,19 @@ fn standard_segment(node: Node<'_>) -> Result<([SeqId; 2], Segment, Option<Node<
 fn location(node: Node<'_>) -> Result<Option<SegmentPart>> {
     let Some((_, ranges)) = read_location(node)? else { return Ok(None) };
     let [range] = ranges.as_slice() else { return node.fail("one interval belongs here") };
+    if range.start > range.end {
+        return node.fail("an interval that ends before it begins");
+    }
     let strand = match node.choice(LOCATION)? {
-        (3, interval) => interval.fields(INTERVAL)?[2].map_or(Strand::Plus, strand),
+        (3, interval) => interval.fields(INTERVAL)?[2].map_or(Ok(Strand::Plus), strand)?,
         _ => Strand::Plus,
     };
     Ok(Some(SegmentPart { range: range.clone(), strand }))
 }
 
+/// Returns the alignment of a node from its parts.
 fn with_scores(
+    node: Node<'_>,
     [query, subject]: [SeqId; 2],
     segments: Vec<Segment>,
     scores: Option<Node<'_>>,
@@ -267,7 +312,7 @@ fn with_scores(
     let mut alignment = StoredAlignment {
         query,
         subject,
-        score: 0,
+        score: NO_SCORE,
         bit_score: 0.0,
         evalue: 0.0,
         linked: 1,
@@ -278,23 +323,52 @@ fn with_scores(
         segments,
         listed_ids: Vec::new(),
     };
-    for node in super::list(scores)? {
-        let [Some(id), Some(value)] = node.fields(SCORE)? else {
-            return node.fail("a score without 'id' or 'value'");
+    let (mut has_bit_score, mut has_evalue) = (false, false);
+    for score in super::list(scores)? {
+        let [Some(id), Some(value)] = score.fields(SCORE)? else {
+            return score.fail("a score without 'id' or 'value'");
         };
-        let (kind, value) = value.choice(SCORE_VALUE)?;
         let (1, name) = id.choice(SCORE_ID)? else { continue };
-        match (&*name.text()?, kind) {
-            (b"score", 1) => alignment.score = unsigned(value)? as i32,
-            (b"bit_score", 0) => alignment.bit_score = value.real()?,
-            (b"e_value" | b"sum_e", 0) => alignment.evalue = value.real()?,
-            (b"sum_n", 1) => alignment.linked = unsigned(value)?,
-            (b"comp_adjustment_method", 1) => alignment.adjustment = value.integer()?,
-            (b"num_ident", 1) => alignment.identities = Some(unsigned(value)?),
-            (b"num_positives", 1) => alignment.positives = Some(unsigned(value)?),
-            (b"hsp_percent_coverage", 0) => alignment.coverage = Some(value.real()?),
+        match &*name.text()? {
+            b"score" => match i32::try_from(integer(value)?.integer()?) {
+                Ok(score) => alignment.score = score,
+                Err(_) => return value.fail("a score of 32 bits belongs here"),
+            },
+            b"bit_score" => {
+                alignment.bit_score = real(value)?;
+                has_bit_score = true;
+            }
+            b"e_value" | b"sum_e" => {
+                alignment.evalue = real(value)?;
+                has_evalue = true;
+            }
+            b"sum_n" => alignment.linked = unsigned(integer(value)?)?,
+            b"comp_adjustment_method" => alignment.adjustment = integer(value)?.integer()?,
+            b"num_ident" => alignment.identities = Some(unsigned(integer(value)?)?),
+            b"num_positives" => alignment.positives = Some(unsigned(integer(value)?)?),
+            b"hsp_percent_coverage" => alignment.coverage = Some(real(value)?),
+            // No report needs the others.
             _ => {}
         }
     }
-    Ok(alignment)
+    match has_bit_score && has_evalue {
+        true => Ok(alignment),
+        false => node.fail("an alignment without bit score or e-value"),
+    }
+}
+
+/// Returns the value of a score, which must be an integer.
+fn integer(value: Node<'_>) -> Result<Node<'_>> {
+    match value.choice(SCORE_VALUE)? {
+        (1, number) => Ok(number),
+        _ => value.fail("an integer belongs here"),
+    }
+}
+
+/// Returns the value of a score, which must be a real number.
+fn real(value: Node<'_>) -> Result<f64> {
+    match value.choice(SCORE_VALUE)? {
+        (0, number) => number.real(),
+        _ => value.fail("a real number belongs here"),
+    }
 }

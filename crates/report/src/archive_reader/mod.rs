@@ -74,6 +74,10 @@ const VALUE: &[&str; 17] = &[
     "integer-list",
 ];
 const CUTOFF: &[&str; 2] = &["e-value", "raw-score"];
+/// Option with the number of the iteration of psiblast. BLAST+ takes the first one.
+const ITERATION: &str = "Web_StepNumber";
+/// Options with the first position and the last of the searched range of the queries.
+const RANGE: [&str; 2] = ["RequiredStart", "RequiredEnd"];
 
 type Result<T> = std::result::Result<T, Malformed>;
 
@@ -107,7 +111,7 @@ impl StoredRequest {
         if !self.program.properties().iterates {
             return None;
         }
-        let found = self.options.iter().find(|option| option.name == "Web_StepNumber");
+        let found = self.options.iter().find(|option| option.name == ITERATION);
         match found.map(|option| &option.value) {
             Some(OptionValue::Integer(number)) => usize::try_from(*number).ok(),
             _ => Some(1),
@@ -299,13 +303,19 @@ pub fn read_strategy(
 ) -> std::result::Result<StoredRequest, StrategyError> {
     reader.header(STRATEGY_TYPE)?;
     let node = reader.value()?;
-    match request(node).map_err(AsnError::from)? {
-        ReadRequest::Search(request) => Ok(*request),
+    let request = match request(node).map_err(AsnError::from)? {
+        ReadRequest::Search(request) => *request,
         ReadRequest::FailedSearch => {
-            Ok(node.fail("a request that is no search").map_err(AsnError::from)?)
+            return Ok(node.fail("a request that is no search").map_err(AsnError::from)?);
         }
-        ReadRequest::UnknownSearch(unknown) => Err(unknown.into()),
+        ReadRequest::UnknownSearch(unknown) => return Err(unknown.into()),
+    };
+    let has = |name: &str| request.options.iter().any(|option| option.name == name);
+    if has(RANGE[0]) != has(RANGE[1]) {
+        let fault = node.fail("a range of the queries with one end only");
+        return Ok(fault.map_err(AsnError::from)?);
     }
+    Ok(request)
 }
 
 /// Reads a message; `None` if BLAST+ does not print it (`CRemoteBlast::LoadFromArchive`).
@@ -347,8 +357,19 @@ fn request(request: Node<'_>) -> Result<ReadRequest> {
             options.extend(option(node)?);
         }
     }
+    let is_number = |option: &ArchiveOption| match option.value {
+        OptionValue::Integer(number) => u32::try_from(number).is_ok(),
+        _ => false,
+    };
+    let mut numbers = options.iter().filter(|option| {
+        let name = option.name.as_str();
+        name == ITERATION || RANGE.contains(&name)
+    });
+    if let Some(option) = numbers.find(|option| !is_number(option)) {
+        return search.fail(format!("the option {} is no number from 0", option.name));
+    }
     let end = |name: &str| {
-        let found = options.iter().find(|option| option.name == name)?;
+        let found = options.iter().rfind(|option| option.name == name)?;
         let OptionValue::Integer(number) = found.value else { return None };
         u32::try_from(number).ok()
     };
@@ -364,7 +385,7 @@ fn request(request: Node<'_>) -> Result<ReadRequest> {
         service,
         queries: read_queries(queries, properties.queries.molecule())?,
         subjects: read_subjects(subject, properties.subjects.molecule())?,
-        searched_range: end("RequiredStart").zip(end("RequiredEnd")),
+        searched_range: end(RANGE[0]).zip(end(RANGE[1])),
         options,
     })))
 }

@@ -1,6 +1,7 @@
 //! The results of an archive (`Blast4-get-search-results-reply`, blast.asn).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use fleetblast_seq::asn::{AsnError, AsnReader, Malformed, Node, read_location};
 use fleetblast_seq::id::SeqId;
@@ -105,6 +106,9 @@ fn mask(node: Node<'_>, masks: &mut Vec<StoredMask>) -> Result<()> {
     let frame = frame.map_or(Ok(0), number)?;
     for location in locations.list()? {
         if let Some((query, ranges)) = read_location(location)? {
+            if ranges.iter().any(Range::is_empty) {
+                return location.fail("an interval that ends before it begins");
+            }
             masks.push(StoredMask { query, frame, ranges });
         }
     }
