@@ -11,6 +11,7 @@ use fleetblast_report::{ArchivedName, count_matches};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{ObjectId, SeqId};
 
+use super::queries::generated_id;
 use crate::error::Error;
 use crate::queries::PreparedBlock;
 use crate::reports;
@@ -43,9 +44,8 @@ impl<'a> HitReader<'a> {
     ) -> Self {
         let mut queries = HashMap::new();
         for (place, record) in block.records.iter().enumerate() {
-            let generated = || ObjectId::Text(format!("Query_{}", record.unnamed).into_bytes());
             let ids = match record.record.ids.as_slice() {
-                [] => vec![SeqId::Local(generated())],
+                [] => vec![generated_id(record.unnamed)],
                 ids => ids.to_vec(),
             };
             for id in ids {
@@ -172,15 +172,8 @@ impl<'a> HitReader<'a> {
         let record = &self.block.records[query];
         let letters = record.record.residues.len() as u32;
         let searched = record.range.clone().unwrap_or(0..letters);
-        let covered = |part: fn(&Segment) -> Option<&SegmentPart>| {
-            let parts = stored.segments.iter().filter_map(part);
-            let strand = parts.clone().next()?.strand;
-            let start = parts.clone().map(|part| part.range.start).min()?;
-            let end = parts.map(|part| part.range.end).max()?;
-            Some((start..end, strand))
-        };
-        let of_query = covered(|segment| segment.query.as_ref()).ok_or_else(failure)?;
-        let of_subject = covered(|segment| segment.subject.as_ref()).ok_or_else(failure)?;
+        let of_query = joined(stored, |segment| segment.query.as_ref()).ok_or_else(failure)?;
+        let of_subject = joined(stored, |segment| segment.subject.as_ref()).ok_or_else(failure)?;
         let (range, strand) = of_query;
         let mut contexts = prepared.contexts.iter().enumerate();
         let context = contexts.find_map(|(number, context)| {
@@ -210,9 +203,10 @@ impl<'a> HitReader<'a> {
             computation_index: 0,
             pattern_occurrence: 0,
             adjustment: match stored.adjustment {
-                0 => Adjustment::None,
                 1 => Adjustment::Scaled,
-                _ => Adjustment::Matrix,
+                2 => Adjustment::Matrix,
+                // BLAST+ names no others, either.
+                _ => Adjustment::None,
             },
             positives: stored.positives,
             stored: Some(StoredNumbers {
@@ -274,6 +268,28 @@ fn place_in_frame(
     (from % 3 == 0 && to % 3 == 0).then_some(from / 3..to / 3)
 }
 
+/// Returns the part of a sequence that an alignment covers, and its strand; `None` unless each
+/// segment has this strand and begins where the one before ended.
+fn joined(
+    alignment: &StoredAlignment,
+    part: fn(&Segment) -> Option<&SegmentPart>,
+) -> Option<(Range<u32>, Strand)> {
+    let mut parts = alignment.segments.iter().filter_map(part);
+    let SegmentPart { mut range, strand } = parts.next()?.clone();
+    for next in parts {
+        let is_next = next.strand == strand
+            && match strand {
+                Strand::Plus => next.range.start == range.end,
+                Strand::Minus => next.range.end == range.start,
+            };
+        if !is_next {
+            return None;
+        }
+        range = range.start.min(next.range.start)..range.end.max(next.range.end);
+    }
+    Some((range, strand))
+}
+
 fn edit(segment: &Segment, units: [u32; 2]) -> Option<Edit> {
     let columns = |part: &SegmentPart, unit: u32| {
         let length = part.range.end - part.range.start;
@@ -303,4 +319,50 @@ fn misfit(what: std::fmt::Arguments<'_>) -> Error {
     Error::database(format_args!(
         "the archive {what}; is the database still the one that was searched?"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_follow_each_other_on_their_strand() {
+        let joined = |parts: &[(Range<u32>, Strand)]| {
+            let part = |(range, strand): &(Range<u32>, Strand)| Segment {
+                query: Some(SegmentPart { range: range.clone(), strand: *strand }),
+                subject: None,
+            };
+            let alignment = StoredAlignment {
+                query: SeqId::Gi(1),
+                subject: SeqId::Gi(2),
+                score: 1,
+                bit_score: 1.0,
+                evalue: 1.0,
+                linked: 1,
+                adjustment: 0,
+                identities: None,
+                positives: None,
+                coverage: None,
+                segments: parts.iter().map(part).collect(),
+                listed_ids: Vec::new(),
+            };
+            super::joined(&alignment, |segment| segment.query.as_ref())
+        };
+        use Strand::{Minus, Plus};
+        assert_eq!(joined(&[(3..5, Plus), (5..9, Plus)]), Some((3..9, Plus)));
+        assert_eq!(joined(&[(5..9, Minus), (3..5, Minus)]), Some((3..9, Minus)));
+        // Ungapped searches find alignments without any pair.
+        assert_eq!(joined(&[(5..5, Plus)]), Some((5..5, Plus)));
+        let wrong = [
+            [(3..5, Plus), (6..9, Plus)],
+            [(3..5, Plus), (4..9, Plus)],
+            [(5..9, Plus), (3..5, Plus)],
+            [(3..5, Minus), (5..9, Minus)],
+            [(3..5, Plus), (5..9, Minus)],
+        ];
+        for parts in wrong {
+            assert_eq!(joined(&parts), None, "{parts:?}");
+        }
+        assert_eq!(joined(&[]), None);
+    }
 }

@@ -15,9 +15,6 @@ use fleetblast_seq::id::{ObjectId, SeqId};
 use crate::error::Error;
 use crate::queries::{PreparedBlock, QueryRecord};
 
-/// Start of the identifiers of queries whose definition lines were not parsed.
-const GENERATED: &[u8] = b"Query_";
-
 /// Prepares the queries of an archive, with its statistics. `before` is the number of
 /// queries before them in the report.
 pub(super) fn prepare_queries(
@@ -64,10 +61,17 @@ fn record(query: &ArchivedSequence, number: usize) -> QueryRecord {
     QueryRecord::new(record, number, generated.unwrap_or(number))
 }
 
-/// Returns N of the identifier `Query_N`.
+/// Returns the identifier of the query with a number, if its definition line was not parsed.
+pub(super) fn generated_id(number: usize) -> SeqId {
+    SeqId::Local(ObjectId::Text(format!("Query_{number}").into_bytes()))
+}
+
+/// Returns N of a [generated](generated_id) identifier. Others that begin alike, such as
+/// `Query_007`, are those of the user.
 fn generated_number(id: &SeqId) -> Option<usize> {
     let SeqId::Local(ObjectId::Text(text)) = id else { return None };
-    std::str::from_utf8(text.strip_prefix(GENERATED)?).ok()?.parse().ok()
+    let number = std::str::from_utf8(text).ok()?.rsplit('_').next()?.parse().ok()?;
+    (generated_id(number) == *id).then_some(number)
 }
 
 /// Prepares a query with the statistics of the archive.
@@ -108,5 +112,19 @@ fn archived_query(
         masks: masks.collect(),
         has_own_masks,
         searched_length: searched,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_of_users_are_no_numbers() {
+        let number = |text: &str| generated_number(&SeqId::Local(ObjectId::Text(text.into())));
+        assert_eq!(number("Query_7"), Some(7));
+        for text in ["Query_007", "Query_+7", "query_7", "Query_", "Query_x", "7", "a_Query_7"] {
+            assert_eq!(number(text), None, "{text}");
+        }
     }
 }
