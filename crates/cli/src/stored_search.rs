@@ -29,7 +29,8 @@ pub const INTEGERS: [(&str, &str); 11] = [
 pub const BOOLEANS: [(&str, &str); 2] =
     [("soft_masking", "MaskAtHash"), ("sum_stats", "SumStatistics")];
 
-/// Stored options that are restored.
+/// Stored options from which the command line is made, by their stored names. No other option has
+/// an effect on a search that is repeated or reported.
 pub const RESTORED: [&str; 30] = [
     "CompositionBasedStats",
     "DbFilteringAlgorithmId",
@@ -67,9 +68,9 @@ pub const RESTORED: [&str; 30] = [
 pub struct StoredOptions<'a>(pub &'a [ArchiveOption]);
 
 impl StoredOptions<'_> {
-    /// Returns the value of an option.
+    /// Returns the value of an option. As in BLAST+, a later value replaces an earlier one.
     pub fn value(&self, name: &str) -> Option<&OptionValue> {
-        self.0.iter().find(|option| option.name == name).map(|option| &option.value)
+        self.0.iter().rfind(|option| option.name == name).map(|option| &option.value)
     }
 
     /// Returns the value of an integer.

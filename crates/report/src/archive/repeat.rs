@@ -149,7 +149,7 @@ fn task_options(request: &StoredRequest, release: &Release) -> Vec<&'static str>
 /// Makes the restrictions to taxa. BLAST+ forgets which taxa are excluded.
 fn taxa(request: &StoredRequest) -> Vec<AsnValue> {
     let list = |name: &str| {
-        let option = request.options.iter().find(|option| option.name == name)?;
+        let option = request.options.iter().rfind(|option| option.name == name)?;
         let OptionValue::Integers(taxa) = &option.value else { return None };
         Some(taxa.clone()).filter(|taxa| !taxa.is_empty())
     };
