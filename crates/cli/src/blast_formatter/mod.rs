@@ -1,5 +1,6 @@
 //! `blast_formatter`: makes reports of archives (`blast_formatter.cpp`).
 
+mod common_search;
 mod words;
 
 use std::ffi::{OsStr, OsString};
@@ -18,6 +19,7 @@ use fleetblast_report::{RepeatedSettings, repeat_archive};
 use fleetblast_seq::asn::{AsnError, AsnReader};
 use fleetblast_seq::id::{SeqId, choose_best_id};
 
+use self::common_search::CommonSearch;
 use crate::messages::{complain, say};
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
 use crate::options::compat;
@@ -61,6 +63,8 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let mut archives = Archives::new(file, path, words::is_archive(&options))?;
     let mut report: Option<ArchiveReport> = None;
     let mut first_request = None;
+    // The search of the last archive, and its subjects.
+    let mut opened: Option<(CommonSearch, SubjectDatabase)> = None;
     let mut next = archives.next_archive()?;
     if next.is_none() {
         return Err(archives.invalid("it is empty"));
@@ -73,14 +77,14 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
         let plan = plan(&archive, &options, &environment)?;
         warn_of_empty_subjects(&archive);
         let audience = Progress::new(NO_PROGRAM, ProgressMode::No, plan.out == Destination::Stdout);
-        let mut subjects = match &archive.request.subjects {
-            StoredSubjects::Sequences(stored) => {
-                SubjectDatabase::from_archive(&plan, stored, &audience)?
-            }
-            _ => SubjectDatabase::open(&plan, &audience)?,
+        let is_of_last = |(search, subjects): &(CommonSearch, SubjectDatabase)| {
+            // Warnings of opening subjects are repeated for each archive, as by BLAST+.
+            search.difference(&archive.request).is_none() && subjects.opening_warnings.is_empty()
         };
-        // BLAST+ names the masks of subjects in reports of archives, but does not show them.
-        subjects.hide_masks();
+        let (search, subjects) = &*match opened.take().filter(is_of_last) {
+            Some(last) => opened.insert(last),
+            None => opened.insert(open_subjects(&archive, &plan, &audience)?),
+        };
         let output = match &mut report {
             Some(output) => output,
             None => report.insert(ArchiveReport::open(&plan)?),
@@ -89,14 +93,29 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
             let first = first_request.get_or_insert_with(|| archive.request.clone());
             output.write_piece(&convert_archive(first, &archive, &options)?)?;
         } else {
-            let search = ArchivedSearch { plan: &plan, subjects: &subjects };
             let joined = ArchiveReport::is_joined(&plan);
-            let rest = std::iter::from_fn(|| if joined { archives.rest() } else { None });
+            let rest = std::iter::from_fn(|| if joined { archives.rest(search) } else { None });
+            let search = ArchivedSearch { plan: &plan, subjects };
             output.write(&search, std::iter::once(Ok(*archive)).chain(rest), &audience)?;
         }
         next = archives.next_archive()?;
     }
     report.map_or(Ok(()), ArchiveReport::finish)
+}
+
+/// Opens the subjects of an archive. Returns them with its search.
+fn open_subjects(
+    archive: &StoredArchive,
+    plan: &Plan,
+    audience: &Progress,
+) -> Result<(CommonSearch, SubjectDatabase), Error> {
+    let mut subjects = match &archive.request.subjects {
+        StoredSubjects::Sequences(stored) => SubjectDatabase::from_archive(plan, stored, audience)?,
+        _ => SubjectDatabase::open(plan, audience)?,
+    };
+    // BLAST+ names the masks of subjects in reports of archives, but does not show them.
+    subjects.hide_masks();
+    Ok((CommonSearch::new(&archive.request), subjects))
 }
 
 /// Opens a file of archives; `-` is standard input.
@@ -170,11 +189,14 @@ impl<'a> Archives<'a> {
         }
     }
 
-    /// Returns the next archive of the same document, without those that have only messages.
-    fn rest(&mut self) -> Option<Result<StoredArchive, Error>> {
+    /// Returns the next archive of the document of a search, without those that have only messages.
+    fn rest(&mut self, search: &CommonSearch) -> Option<Result<StoredArchive, Error>> {
         loop {
             match self.next_archive() {
                 Ok(Some(StoredObject { content: StoredContent::Archive(archive), .. })) => {
+                    if let Some(difference) = search.difference(&archive.request) {
+                        return Some(Err(different_search(&difference)));
+                    }
                     warn_of_empty_subjects(&archive);
                     return Some(Ok(*archive));
                 }
@@ -203,6 +225,15 @@ fn warn_of_empty_subjects(archive: &StoredArchive) {
 fn unsupported_search_error(stored_name: &str, service: &str) -> Error {
     let what = format_args!("archives of {stored_name} ({service})");
     Error::unsupported(BLAST_FORMATTER.name, what)
+}
+
+/// Returns the error for an archive that cannot be in the document of the archives before it.
+fn different_search(difference: &str) -> Error {
+    let message = format!(
+        "The archives are of different searches, which formats 5 and 13 to 16 do not join: the \
+         {difference} is not that of the first archive. Format them one by one."
+    );
+    Error::new(exit::INPUT, message)
 }
 
 fn invalid(path: &OsStr, why: &str) -> Error {

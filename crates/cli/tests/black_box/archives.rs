@@ -223,6 +223,65 @@ fn blast_formatter_refuses_what_is_no_whole_archive_of_the_database() {
 }
 
 #[test]
+fn archives_of_different_searches_are_not_joined() {
+    let dir = inputs();
+    write(dir.path(), "other", &FOUR, &family(7, 12));
+    let first = search(dir.path(), &[]).stdout;
+    let mut both = first.clone();
+    both.extend(search(dir.path(), &["-evalue", "3"]).stdout);
+    let text = String::from_utf8(first.clone()).expect("text");
+    let of_other =
+        [&first, text.replace("database \"db\"", "database \"other\"").as_bytes()].concat();
+    for (archives, difference) in [(&both, "option EvalueThreshold"), (&of_other, "subjects")] {
+        for format in ["5", "15", "16"] {
+            let output =
+                run_formatter(dir.path(), archives, &["-outfmt", format, "-out", "report"]);
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{error}");
+            assert!(
+                error.contains(&format!("the {difference} is not that of the first")),
+                "{error}"
+            );
+        }
+    }
+    // Formats that are not joined report each search.
+    let output = run_formatter(dir.path(), &both, &["-outfmt", "6"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn damaged_alignments_are_refused() {
+    let dir = inputs();
+    let text = String::from_utf8(search(dir.path(), &[]).stdout).expect("text");
+    let score = text.find("id str \"score\"").expect("a score");
+    let line = score + text[score..].find("value int").expect("its value");
+    let gapped = text.find("numseg 3").expect("an alignment with gaps");
+    let starts = gapped + text[gapped..].find("starts {").expect("starts") + "starts {".len();
+    let end = starts + text[starts..].find('}').expect("their end");
+    let mut numbers: Vec<i64> = text[starts..end]
+        .split(',')
+        .map(|number| number.trim().parse().expect("a number"))
+        .collect();
+    // The first letters of the last segment are those of another place.
+    numbers[4] += 1;
+    let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    let moved = [&text[..starts], &numbers.join(","), &text[end..]].concat();
+    let real =
+        [&text[..line], "value real { 7, 10, 0 } }, { id str \"x\", ", &text[line..]].concat();
+    let unscored = text.replacen("id str \"e_value\"", "id str \"e_valu\"", 1);
+    for (archives, code, problem) in [
+        (moved, 2, "has an alignment that does not fit subject"),
+        (real, 1, "an integer belongs here"),
+        (unscored, 1, "an alignment without bit score or e-value"),
+    ] {
+        let output = run_formatter(dir.path(), archives.as_bytes(), &["-outfmt", "6"]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{error}");
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
 fn strategies_are_imported_or_refused() {
     let dir = inputs();
     let path = dir.path();

@@ -54,7 +54,7 @@ impl ArchiveReport {
         matches!(plan.report.format, Format::Xml | Format::Output2 { .. })
     }
 
-    /// Writes the reports of archives of one search.
+    /// Writes the reports of archives of one search, which the caller has compared.
     ///
     /// # Errors
     /// Archives that do not fit the database; an output that cannot be written.
@@ -68,7 +68,6 @@ impl ArchiveReport {
         let mut reporter = Reporter::new(plan, subjects, Recorder::default());
         reporter.write_prologue(&mut self.output)?;
         let setup = reports::setup(plan, subjects);
-        // The archives of one search have the same options.
         let engine = plan.engine(subjects.totals);
         self.queries = 0;
         for archive in archives {
