@@ -138,8 +138,13 @@ impl Fasta {
             };
         }
         let taxid = lines.iter().map(|line| line.taxid).find(|&taxid| taxid > 0);
-        let organism = taxid.map(|taxid| source.taxon(taxid).map(|names| names.scientific_name));
-        let organism = organism.map(Option::unwrap_or_default);
+        // Other titles do not depend on the name, although BLAST+ looks it up.
+        let needs_name = title.contains(&b']') || !title.iter().any(u8::is_ascii_alphanumeric);
+        let organism = taxid.map(|taxid| {
+            source.taxonomy();
+            let names = if needs_name { source.taxon(taxid) } else { None };
+            names.map(|names| names.scientific_name).unwrap_or_default()
+        });
         let facts = TitleFacts {
             title: &title,
             ids,

@@ -86,12 +86,15 @@ impl Format {
         target: Option<&[u8]>,
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
-        match self {
+        let before = out.len();
+        let written = match self {
             Self::Fasta(fasta) => fasta.write(source, oid, config, target, out),
             Self::Bioseq => asn::write_bioseq(source, oid, target, out),
             Self::Deflines => asn::write_deflines(source, oid, target, out),
             Self::Fields(fields) => fields.write(source, oid, config, target, out),
-        }
+        };
+        source.check_taxonomy().inspect_err(|_| out.truncate(before))?;
+        written
     }
 }
 

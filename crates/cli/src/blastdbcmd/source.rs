@@ -12,8 +12,8 @@ use fleetblast_db::{
 use fleetblast_job::error::{Error, exit};
 use fleetblast_stats::release::Release;
 
-use super::Stop;
 use super::options::{Options, Taxids};
+use super::{Stop, messages};
 use crate::database_metadata::DescribedDatabase;
 use crate::options::compat;
 
@@ -25,6 +25,8 @@ pub(super) struct Source {
     pub(super) cursor: RefCell<OidCursor>,
     search: SearchPath,
     names: OnceCell<TaxonomyNames>,
+    /// The first error of the taxonomy database since it was last asked for.
+    taxonomy_error: RefCell<Option<DbError>>,
     masks: OnceCell<DatabaseMasks>,
     takes_proteins: bool,
     /// The release that the program follows.
@@ -108,10 +110,17 @@ impl Source {
             Some(_) => options.kind == Some(SequenceKind::Protein),
             None => database.kind() == SequenceKind::Protein,
         };
-        let (names, masks) = (OnceCell::new(), OnceCell::new());
-        let cursor = RefCell::new(database.oid_cursor());
-        let release = options.release;
-        Ok(Self { database, lookup, cursor, search, names, masks, takes_proteins, release })
+        Ok(Self {
+            cursor: RefCell::new(database.oid_cursor()),
+            database,
+            lookup,
+            search,
+            names: OnceCell::new(),
+            taxonomy_error: RefCell::new(None),
+            masks: OnceCell::new(),
+            takes_proteins,
+            release: options.release,
+        })
     }
 
     /// Returns whether options for nucleotides, such as `-strand`, have no effect.
@@ -170,13 +179,33 @@ impl Source {
         self.masks.get().ok_or(DbError::InMemoryDatabase)
     }
 
-    /// Looks up the names of a taxon; `None` without a taxonomy database or names in it.
+    /// Opens the taxonomy database when names are first needed. Warns of one that cannot be used.
+    pub(super) fn taxonomy(&self) -> &TaxonomyNames {
+        self.names.get_or_init(|| {
+            let names = TaxonomyNames::find_on_search_path(&self.search);
+            if let Some(fault) = names.fault() {
+                fault.blast_message.iter().for_each(|said| messages::error(said));
+                messages::warn(&format!("there are no names of taxa: {}", fault.reason));
+            }
+            names
+        })
+    }
+
+    /// Looks up the names of a taxon; `None` without a taxonomy database or names in it. Keeps an
+    /// error for [`Source::check_taxonomy`].
     pub(super) fn taxon(&self, taxid: i64) -> Option<TaxonNames> {
-        self.names
-            .get_or_init(|| TaxonomyNames::find_on_search_path(&self.search))
-            .names_of_taxid(taxid)
-            .ok()
-            .flatten()
+        self.taxonomy().names_of_taxid(taxid).unwrap_or_else(|error| {
+            self.taxonomy_error.borrow_mut().get_or_insert(error);
+            None
+        })
+    }
+
+    /// Returns the first error of [`Source::taxon`] since the last call.
+    ///
+    /// # Errors
+    /// A taxonomy database whose index contradicts its data.
+    pub(super) fn check_taxonomy(&self) -> Result<(), Error> {
+        self.taxonomy_error.take().map_or(Ok(()), |error| Err(error.into()))
     }
 }
 

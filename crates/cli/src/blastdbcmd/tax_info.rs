@@ -119,6 +119,7 @@ pub(super) fn write(source: &Source, options: &Options, out: &mut Output) -> Res
     out.write(format!("# of Tax IDs in Database: {}\n", taxids.len()).as_bytes())?;
     for taxid in taxids {
         let names = source.taxon(taxid.into());
+        source.check_taxonomy()?;
         let count = match layout.has_count() {
             true => source.sequence_count_of_taxid(taxid)?,
             false => 0,

@@ -1,13 +1,14 @@
 //! The sequences to mask, from FASTA (`mask_fasta_reader.hpp`) or a database
 //! (`mask_bdb_reader.hpp`).
 
+use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::io::BufRead;
 use std::iter;
 use std::path::Path;
 
 use fleetblast_db::defline::joined_title;
-use fleetblast_db::{Database, DbError, SequenceKind, TaxonomyNames};
+use fleetblast_db::{Database, DbError, SearchPath, SequenceKind, TaxonNames, TaxonomyNames};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard;
 use fleetblast_seq::fasta::{
@@ -154,9 +155,11 @@ fn open_database(options: &Options) -> Result<Sequences<'_>, Error> {
     let failed = |error: DbError| database_failure(options, error);
     let names = options.input.to_string_lossy();
     let database = Database::open_to_retrieve(&names, kind, &search, None).map_err(failed)?;
-    let (oid_count, taxa) = (database.oid_count(), TaxonomyNames::find_on_search_path(&search));
+    let oid_count = database.oid_count();
+    let names = OnceCell::new();
+    let taxon = move |taxid| names.get_or_init(|| open_taxonomy(&search)).names_of_taxid(taxid);
     // BLAST+ reads all OIDs here, also those outside FIRST_OID and LAST_OID.
-    let next = move |oid| match read(&database, oid, &taxa).map_err(failed) {
+    let next = move |oid| match read(&database, oid, &taxon).map_err(failed) {
         Ok(None) if options.is_dust() => {
             Err(dust_failure("CUnassignedMember::eGet", "Seq_entry.set"))
         }
@@ -165,9 +168,23 @@ fn open_database(options: &Options) -> Result<Sequences<'_>, Error> {
     Ok(Box::new((0..oid_count).filter_map(move |oid| next(oid).transpose())))
 }
 
-/// Reads a sequence of a database. Returns `None` if a list of an alias excludes the sequence, with
-/// which dustmasker ends.
-fn read(database: &Database, oid: u32, taxa: &TaxonomyNames) -> Result<Option<Sequence>, DbError> {
+/// Opens the taxonomy database. As in BLAST+, one that cannot be used only causes messages.
+fn open_taxonomy(search: &SearchPath) -> TaxonomyNames {
+    let names = TaxonomyNames::find_on_search_path(search);
+    if let Some(fault) = names.fault() {
+        fault.blast_message.iter().for_each(|said| complain(&format!("Error: {said}")));
+        complain(&format!("Warning: there are no names of taxa: {}", fault.reason));
+    }
+    names
+}
+
+/// Reads a sequence of a database. `taxon` looks up the names of a taxon. Returns `None` if a list
+/// of an alias excludes the sequence, with which dustmasker ends.
+fn read(
+    database: &Database,
+    oid: u32,
+    taxon: &impl Fn(i64) -> Result<Option<TaxonNames>, DbError>,
+) -> Result<Option<Sequence>, DbError> {
     let lines = database.deflines(oid)?;
     if lines.is_empty() {
         return Ok(None);
@@ -181,7 +198,7 @@ fn read(database: &Database, oid: u32, taxa: &TaxonomyNames) -> Result<Option<Se
         residues.extend_from_slice(database.residues_of(oid));
     }
     let taxid = lines.iter().map(|line| line.taxid).find(|&taxid| taxid > 0);
-    let names = taxid.map(|taxid| taxa.names_of_taxid(taxid)).transpose()?;
+    let names = taxid.map(taxon).transpose()?;
     let organism = names.map(|names| names.map(|names| names.scientific_name).unwrap_or_default());
     let title = joined_title(&lines);
     let ids = lines.into_iter().next().map(|line| line.ids).unwrap_or_default();

@@ -198,3 +198,42 @@ fn data_that_are_cut_short_end_the_search() {
     assert_eq!(complaint(&found), "exit code Some(0)\n");
     assert_eq!(found.stdout, expected.stdout);
 }
+
+#[test]
+fn blastdbcmd_and_maskers_name_an_unusable_taxonomy_database() {
+    let fixture = fixture();
+    let Some(oracle) = fixture.oracle else { return };
+    let (index, data) = taxdb();
+    let mut other = index.clone();
+    other[3] = 1;
+    write_taxdb(&fixture, "magic", (other, data.clone()));
+    write_taxdb(&fixture, "cut", (index, data[..50].to_vec()));
+    let run = |is_ours: bool, name: &str, line: &str, blastdb: &str| {
+        let program = if is_ours { fixture.called(name) } else { oracle.program(name) };
+        fixture.run(&program, &Fixture::words(line), &[("BLASTDB", blastdb)])
+    };
+    let names = "-db|p5|-entry|all|-outfmt|%a %S";
+    for (name, line) in [
+        ("blastdbcmd", names),
+        ("blastdbcmd", "-db|p5|-tax_info"),
+        ("blastdbcmd", "-db|p5|-entry|all"),
+        ("segmasker", "-in|p5|-infmt|blastdb|-outfmt|fasta"),
+    ] {
+        let [found, expected] = [true, false].map(|is_ours| run(is_ours, name, line, "magic"));
+        assert_eq!(found.stdout, expected.stdout, "{name} {line}");
+        let (messages, theirs) = (complaint(&found), complaint(&expected));
+        let own = messages.strip_prefix(&theirs).unwrap_or_else(|| panic!("{messages}\n{theirs}"));
+        assert!(own.starts_with("Warning: ") && own.matches('\n').count() == 1, "{own}");
+        assert!(own.contains("there are no names of taxa: ") && own.contains("taxdb.bti"), "{own}");
+    }
+    for line in [names, "-db|p5|-tax_info"] {
+        let messages = complaint(&run(true, "blastdbcmd", line, "cut"));
+        assert!(messages.starts_with("exit code Some(2)\nBLAST Database error: "), "{messages}");
+        assert!(messages.contains("taxdb.bti") && messages.contains("has 50"), "{messages}");
+    }
+    // These titles do not depend on the names.
+    let fasta = "-db|p5|-entry|all";
+    let [found, expected] = [true, false].map(|is_ours| run(is_ours, "blastdbcmd", fasta, "cut"));
+    assert_eq!(found.status.code(), Some(0));
+    assert_eq!(found.stdout, expected.stdout);
+}
