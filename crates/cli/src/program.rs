@@ -406,7 +406,11 @@ fn choose_release(
     let variable = std::env::var_os(installed_blast::VARIABLE);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let find_installed = || installed_blast::find(called, &path);
-    compat::choose_release(arguments, variable.as_deref(), find_installed).map(Some)
+    let chosen = compat::choose_release(arguments, variable.as_deref(), find_installed)?;
+    if let Some(problem) = chosen.problem().filter(|_| is_first_process()) {
+        complain(&format!("Warning: [{}] {problem}", program.name));
+    }
+    Ok(Some(chosen))
 }
 
 /// Refuses queries that cannot be read again when a job with a checkpoint is resumed. A missing

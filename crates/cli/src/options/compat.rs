@@ -9,7 +9,7 @@ use fleetblast_db::{DbError, SearchPath};
 use fleetblast_job::error::{Error, ErrorKind, exit};
 use fleetblast_stats::release::{MissingDatabase, Release};
 
-use crate::installed_blast::{InstalledBlast, VARIABLE};
+use crate::installed_blast::{Installation, InstalledBlast, UnusableBlast, VARIABLE};
 use crate::options::opt::{Opt, ValueWords};
 use crate::options::parse::{GivenOptions, Value};
 use crate::options::spec::{Group, OptionSpec};
@@ -65,6 +65,8 @@ pub enum Reason {
     Installed(PathBuf),
     /// Latest known release: no BLAST+ is installed (`None`), or one of an unknown release.
     Latest(Option<InstalledBlast>),
+    /// Latest known release: the installed BLAST+ does not state its own.
+    Unusable(UnusableBlast),
 }
 
 impl fmt::Display for Reason {
@@ -76,6 +78,9 @@ impl fmt::Display for Reason {
             Reason::Latest(None) => write!(out, "the latest known; no BLAST+ found"),
             Reason::Latest(Some(InstalledBlast { program, version })) => {
                 write!(out, "the latest known; {} is {version}", program.display())
+            }
+            Reason::Unusable(UnusableBlast { program, problem }) => {
+                write!(out, "the latest known; {} is unusable: {problem}", program.display())
             }
         }
     }
@@ -90,6 +95,22 @@ pub struct ChosenRelease {
     pub reason: Reason,
 }
 
+impl ChosenRelease {
+    /// Returns a text about an installed BLAST+ that cannot be followed because it fails.
+    pub fn problem(&self) -> Option<String> {
+        let Reason::Unusable(UnusableBlast { program, problem }) = &self.reason else {
+            return None;
+        };
+        Some(format!(
+            "{} does not state its release: {problem}. The report is that of {}; -{} or {VARIABLE} \
+             names another release.",
+            program.display(),
+            self.release.version,
+            COMPAT.name(),
+        ))
+    }
+}
+
 /// Returns the release of `-compat` in the arguments of a program, or else of the environment
 /// `variable`, or else of the BLAST+ that `find_installed` finds. The parser refuses other values
 /// of the option later.
@@ -99,19 +120,20 @@ pub struct ChosenRelease {
 pub fn choose_release(
     arguments: &[OsString],
     variable: Option<&OsStr>,
-    find_installed: impl FnOnce() -> Option<InstalledBlast>,
+    find_installed: impl FnOnce() -> Installation,
 ) -> Result<ChosenRelease, Error> {
     if let Some((Compat::Release(release), reason)) = choose(arguments, variable)? {
         return Ok(ChosenRelease { release, reason });
     }
-    let found = find_installed();
-    let release = found.as_ref().and_then(|blast| Release::find(&blast.version));
-    Ok(match (release, found) {
-        (Some(release), Some(InstalledBlast { program, .. })) => {
-            ChosenRelease { release, reason: Reason::Installed(program) }
-        }
-        (_, found) => ChosenRelease { release: latest(), reason: Reason::Latest(found) },
-    })
+    let (release, reason) = match find_installed() {
+        Installation::Found(blast) => match Release::find(&blast.version) {
+            Some(release) => (release, Reason::Installed(blast.program)),
+            None => (latest(), Reason::Latest(Some(blast))),
+        },
+        Installation::None => (latest(), Reason::Latest(None)),
+        Installation::Unusable(blast) => (latest(), Reason::Unusable(blast)),
+    };
+    Ok(ChosenRelease { release, reason })
 }
 
 /// The latest release.
@@ -237,7 +259,7 @@ mod tests {
     fn the_installed_release_is_looked_up_for_auto_and_by_default() {
         let installed = |version: &str| {
             let (program, version) = (PathBuf::from("/bin/blastp"), version.to_owned());
-            move || Some(InstalledBlast { program, version })
+            move || Installation::Found(InstalledBlast { program, version })
         };
         let choose = |words: &[&str], variable: Option<&str>, version: &str| {
             let arguments: Vec<OsString> = words.iter().map(OsString::from).collect();
@@ -261,8 +283,13 @@ mod tests {
         assert_eq!(choose(&["-evalue", "1"], None, "2.12.0"), found);
         let unknown = expected("2.17.0", "the latest known; /bin/blastp is 2.14.1");
         assert_eq!(choose(&["-compat", "wrong"], Some(AUTO), "2.14.1"), unknown);
-        let none = choose_release(&[], None, || None).expect("a release");
+        let none = choose_release(&[], None, || Installation::None).expect("a release");
         assert_eq!(none.release, &Release::V2_17_0);
         assert_eq!(none.reason, Reason::Latest(None));
+        let (program, problem) = (PathBuf::from("/bin/blastp"), "it failed".to_owned());
+        let broken = || Installation::Unusable(UnusableBlast { program, problem });
+        let chosen = choose_release(&[], None, broken).expect("a release");
+        let reason = "the latest known; /bin/blastp is unusable: it failed";
+        assert_eq!((chosen.release, &*chosen.reason.to_string()), (&Release::V2_17_0, reason));
     }
 }

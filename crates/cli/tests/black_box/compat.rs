@@ -80,6 +80,32 @@ fn by_default_the_installed_release_applies() {
 }
 
 #[test]
+fn an_installed_blast_that_fails_is_named() {
+    let dir = inputs();
+    let bin = dir.path().join("bin");
+    fs::create_dir(&bin).expect("a directory");
+    let blast = bin.join("blastn");
+    fs::write(&blast, "#!/bin/sh\nexit 127\n").expect("a script");
+    fs::set_permissions(&blast, fs::Permissions::from_mode(0o755)).expect("permissions");
+    let search = |variable: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+        command.args(SEARCH).current_dir(dir.path()).env("PATH", &bin).env("HOME", dir.path());
+        command.env_remove("BLASTDB").env_remove("FLEETBLAST_COMPAT").stdin(Stdio::null());
+        command.envs(variable.map(|release| ("FLEETBLAST_COMPAT", release)));
+        command.output().expect("the program runs")
+    };
+    let output = search(None);
+    assert!(output.status.success() && first_line(&output) == "BLASTP 2.17.0+");
+    let expected = format!(
+        "Warning: [blastp] {} does not state its release: it ended with exit status: 127. The \
+         report is that of 2.17.0; -compat or FLEETBLAST_COMPAT names another release.\n",
+        blast.display()
+    );
+    assert_eq!(message(&output), expected);
+    assert_eq!(message(&search(Some("2.17.0"))), "");
+}
+
+#[test]
 fn databases_of_later_releases_have_metadata() {
     let dir = inputs();
     let make = |release, more: &[&str]| {
