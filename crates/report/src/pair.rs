@@ -99,7 +99,11 @@ impl AlignmentRows {
     /// Fills the rows with the letters of residue codes, and counts gaps. Returns `None` if the
     /// edits need more or fewer residues.
     fn lay_out(&mut self, mut query: &[u8], mut subject: &[u8]) -> Option<()> {
-        let columns = self.edits.iter().map(|edit| edit.len as usize).sum();
+        let columns: usize = self.edits.iter().map(|edit| edit.len as usize).sum();
+        // Each column has a letter. More columns belong to other sequences.
+        if columns > query.len() + subject.len() {
+            return None;
+        }
         let alphabets = [&self.positions.query, &self.positions.subject]
             .map(|l| letters::frame_letters(l.frame));
         let [query_letters, subject_letters] = alphabets;

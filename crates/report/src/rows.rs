@@ -79,8 +79,9 @@ pub fn pattern_line(
 /// Returns the width of the column of positions. The largest position determines it, counted from 0
 /// instead of 1.
 fn width(positions: &AlignmentPositions) -> usize {
-    let largest = positions.query.sequence_range.end.max(positions.subject.sequence_range.end) - 1;
-    largest.to_string().len()
+    let end = positions.query.sequence_range.end.max(positions.subject.sequence_range.end);
+    // An alignment without columns can end where the sequences begin.
+    end.saturating_sub(1).to_string().len()
 }
 
 /// One of the two sequences of an alignment, printed line by line.

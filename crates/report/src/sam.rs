@@ -251,7 +251,8 @@ impl<'a> Group<'a> {
     fn start(&self) -> u32 {
         let [first, last] = [&self.positions[0], &self.positions[self.positions.len() - 1]];
         let [begin, end] = if self.is_reversed() { [last, first] } else { [first, last] };
-        begin.query.sequence_range.start.min(end.query.sequence_range.end - 1)
+        // An alignment without columns can end where the query begins.
+        begin.query.sequence_range.start.min(end.query.sequence_range.end.saturating_sub(1))
     }
 
     /// Returns the CIGAR string along the reference. `clips` are the numbers of letters of the

@@ -31,7 +31,7 @@ use crate::letters;
 use crate::model::{AnchoredFormat, QueryResult, ReportSetup, SubjectSource};
 use crate::names::{self, SubjectNames, id_label};
 use crate::order::{SubjectAlignment, sort_alignments};
-use crate::pair::AlignmentRows;
+use crate::pair::{AlignmentRows, residues};
 use crate::pairwise::subject_masks;
 use crate::row_position::RowPosition;
 use crate::rows::{PATTERN, pattern_line};
@@ -184,6 +184,13 @@ impl AnchoredAlignment {
         }
     }
 
+    /// Whether the edits cover the letters of the query that the position states. Alignments can
+    /// come from other ranks.
+    fn fits_query(&self) -> bool {
+        let letters = self.pair.edits.iter().map(|edit| residues(edit).0);
+        letters.sum::<usize>() == self.pair.positions.query.frame_range.len()
+    }
+
     /// Returns the strand of the subject if both sequences are translated.
     fn codon_strand(&self) -> Option<Strand> {
         match (self.pair.positions.query.frame, self.pair.positions.subject.frame) {
@@ -261,6 +268,11 @@ fn query_position(
     query: &QueryResult,
     aligned: &[AlignedRow],
 ) -> Result<(RowPosition, Vec<u8>), ReportError> {
+    if let Some((subject, it)) = aligned.iter().find(|(_, it)| !it.fits_query()) {
+        let position = &it.pair.positions;
+        let (query, first) = (it.start, position.subject.frame_range.start);
+        return Err(ReportError::Alignment { oid: subject.oid, query, subject: first });
+    }
     let (subject, first) = aligned[0];
     let mut position = first.pair.positions.query.clone();
     let start = position.frame_range.start;
