@@ -116,7 +116,7 @@ pub fn subject_block(
         score_lines(alignment, pair, &positives, out);
         let masked = [
             pair.masked_query_columns(
-                &query.own_masks(alignment.context, pair.positions.query.frame),
+                &query.own_masks_within(alignment.context, &pair.positions.query),
             ),
             pair.masked_subject_columns(&masks),
         ];

@@ -131,7 +131,7 @@ fn hsp(
             6,
             "Hsp_qseq",
             &masked_query(
-                &query.masks(alignment.context, pair.positions.query.frame),
+                &query.masks_within(alignment.context, &pair.positions.query),
                 pair,
                 |_| b'X',
             ),
@@ -159,8 +159,9 @@ pub(crate) fn masked_query(
     let mut row = pair.query_row.clone();
     let ignored =
         masks.iter().filter(|mask| pair.positions.query.is_overlapped_from_before(mask)).count();
-    let masks = pair.masked_query_columns(masks).split_off(ignored);
-    let mut masks = masks.into_iter().peekable();
+    // A mask does not overlap an alignment without columns that it encloses.
+    let masks = pair.masked_query_columns(masks).into_iter().skip(ignored);
+    let mut masks = masks.peekable();
     let mut piece_start = 0;
     // An alignment without columns has an edit of length 0.
     for edit in pair.edits.iter().filter(|edit| edit.len > 0) {

@@ -213,6 +213,40 @@ impl<'a> QueryResult<'a> {
         }
     }
 
+    /// Returns the [masks](Self::masks) of a context as far as they overlap the row at `position`.
+    /// Long queries have too many masks to look at all of them for each alignment.
+    pub(crate) fn masks_within(&self, context: u8, position: &RowPosition) -> Vec<Range<u32>> {
+        let row = &position.sequence_range;
+        let context_of_row = &self.query.contexts[usize::from(context)];
+        let is_archived = self.query.pssm.is_some() || self.read.archived.is_some();
+        if is_archived || matches!(position.frame, Frame::Codons(..)) {
+            let mut masks = self.masks(context, position.frame);
+            masks.retain(|mask| mask.start < row.end && row.start < mask.end);
+            return masks;
+        }
+        let searched = self.extent().searched_range;
+        let [from, to] = [row.start, row.end]
+            .map(|end| end.clamp(searched.start, searched.end) - searched.start);
+        let length = searched.end - searched.start;
+        let letters = match context_of_row.frame.strand() {
+            Some(Strand::Minus) => length - to..length - from,
+            _ => from..to,
+        };
+        // The starts of the masks of a context ascend, and so do their ends.
+        let masks = &context_of_row.masks;
+        let first = masks.partition_point(|mask| mask.end <= letters.start);
+        let last = masks.partition_point(|mask| mask.start < letters.end).max(first);
+        self.masks_as_written(context_of_row.frame, &masks[first..last])
+    }
+
+    /// Returns the [masks within](Self::masks_within) a row, if they are masks of this query.
+    pub(crate) fn own_masks_within(&self, context: u8, position: &RowPosition) -> Vec<Range<u32>> {
+        match self.read.archived {
+            Some(archived) if !archived.has_own_masks => Vec::new(),
+            _ => self.masks_within(context, position),
+        }
+    }
+
     /// Returns the masks of a query of bases that BLAST+ knows before the search, as ranges of the
     /// whole query, ascending.
     pub(crate) fn known_masks(&self) -> Vec<Range<u32>> {
@@ -235,9 +269,13 @@ impl<'a> QueryResult<'a> {
         if let Some(archived) = self.read.archived {
             return archived.masks.iter().map(|(_, mask)| mask.clone()).collect();
         }
+        self.masks_as_written(context.frame, &context.masks)
+    }
+
+    /// Converts masks of a protein or a strand to ranges of the whole query as written.
+    fn masks_as_written(&self, frame: Frame, masks: &[Range<u32>]) -> Vec<Range<u32>> {
         let extent = self.extent();
-        let positions =
-            context.masks.iter().filter_map(|mask| RowPosition::new(context.frame, mask, &extent));
+        let positions = masks.iter().filter_map(|mask| RowPosition::new(frame, mask, &extent));
         positions.map(|position| position.sequence_range).collect()
     }
 
@@ -294,5 +332,59 @@ impl<'a> QueryResult<'a> {
         };
         let masks = same.flat_map(|other| &other.masks).map(bases);
         masks.filter(|mask| !mask.is_empty()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_within_a_row_are_those_that_overlap_it() {
+        let masks = [0..3, 5..9, 8..12, 20..21, 30..40];
+        let mirrored = masks.iter().rev().map(|mask| 40 - mask.end..40 - mask.start).collect();
+        let context = |strand, masks| Context {
+            frame: Frame::Strand(strand),
+            unmasked: Vec::new().into(),
+            shown: Vec::new().into(),
+            letters: Vec::new().into(),
+            lower_case: Vec::new(),
+            masks,
+            karlin: None,
+            length_adjustment: 0,
+            search_space: 0,
+        };
+        let contexts =
+            vec![context(Strand::Plus, masks.to_vec()), context(Strand::Minus, mirrored)];
+        let query = Query { length: 40, contexts, pssm: None };
+        let result = QueryResult {
+            read: ReadQuery::default(),
+            follows_hits: false,
+            number: 1,
+            unnamed: 1,
+            name_from_file: None,
+            title: b"",
+            ids: &[],
+            residues: &[0; 60],
+            range: Some(10..50),
+            query: &query,
+            hits: &[],
+            hit_count: 0,
+            batch_searched: true,
+            messages: &[],
+            repeated_search: None,
+        };
+        for (start, end) in
+            (10..=50).flat_map(|start| (start + 1..=50).map(move |end| (start, end)))
+        {
+            let covered = start..end;
+            let frame = Frame::Strand(Strand::Plus);
+            let row = RowPosition { frame, frame_range: covered.clone(), sequence_range: covered };
+            for context in [0, 1] {
+                let mut all = result.masks(context, frame);
+                all.retain(|mask| row.overlapped_letters(mask).is_some());
+                assert_eq!(result.masks_within(context, &row), all, "{start}..{end}");
+            }
+        }
     }
 }

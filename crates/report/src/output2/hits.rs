@@ -116,7 +116,7 @@ fn write_rows(
     }
     writer.value("align-len", pair.column_count());
     writer.value("gaps", pair.gap_columns);
-    let masks = query.masks(alignment.context, pair.positions.query.frame);
+    let masks = query.masks_within(alignment.context, &pair.positions.query);
     writer.text("qseq", &masked_query(&masks, pair, |letter| letter.to_ascii_lowercase()))?;
     writer.text("hseq", &pair.subject_row)?;
     writer.text("midline", &midline)
