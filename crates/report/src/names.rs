@@ -377,6 +377,10 @@ fn organism(
 /// accession or a PDB chain. If no line qualifies, they show all lines
 /// (`GetFilteredRedundantSeqids`, blast_seqinfosrc_aux.cpp).
 fn lines_to_show(lines: &[Defline], is_listed: bool) -> Vec<bool> {
+    let all = vec![true; lines.len()];
+    if !is_listed {
+        return all;
+    }
     let has_gi = |line: &Defline| id::first_gi(&line.ids) > 0;
     let is_known = |line: &Defline| match id::choose_report_id(&line.ids) {
         Some(SeqId::Text { accession, .. }) => !accession.is_empty(),
@@ -387,7 +391,7 @@ fn lines_to_show(lines: &[Defline], is_listed: bool) -> Vec<bool> {
         true => lines.iter().map(has_gi).collect(),
         false => lines.iter().map(is_known).collect(),
     };
-    if is_listed && shown.contains(&true) { shown } else { vec![true; lines.len()] }
+    if shown.contains(&true) { shown } else { all }
 }
 
 /// Whether the identifier only numbers the sequence. Reports do not show such identifiers.

@@ -69,21 +69,27 @@ pub fn subject_rows(
 ) -> Result<(), ReportError> {
     let subject = SubjectNames::read(setup, source, hit.oid)?;
     let release = setup.params.common().release;
+    let shows = |column: Column| columns.list.contains(&column);
     let mut row = Row {
         query,
         query_ids: names::tabular_query_ids(query, setup.output.parse_deflines),
         taxonomy: Taxonomy::read(&subject, source, columns)?,
         quotes_taxa: columns.quotes_taxa,
+        subject_ids: subject.tabular_ids(),
         subject,
         positive_pairs: PositivePairs::for_text(setup.params),
         subject_length: source.shown_length(hit.oid),
         query_length: setup.query_range_length.unwrap_or_else(|| query.searched_length()),
-        covered: order::covered_residues(query, source, hit)?,
+        covered: match shows(Column::CoveragePerSubject) {
+            true => order::covered_residues(query, source, hit)?,
+            false => 0,
+        },
         hsp_coverage: program::hsp_coverage(setup.params, hit.alignments.len()),
         shows_translated_strands: release.shows_translated_strands,
         leaves_frames_unset: release.leaves_frames_unset && !columns.need_alignment(),
-        uniquely_covered: program::has_unique_coverage(setup.params)
-            .then(|| unique_coverage::count_uniquely_covered(query, hit)),
+        uniquely_covered: (shows(Column::CoveragePerUniqueSubject)
+            && program::has_unique_coverage(setup.params))
+        .then(|| unique_coverage::count_uniquely_covered(query, hit)),
     };
     let shows_search_counts = program::rows_show_search_counts(setup.params, columns);
     // Without masks the count of the search equals that of the report.
@@ -134,10 +140,13 @@ struct Row<'a> {
     query: &'a QueryResult<'a>,
     query_ids: Vec<SeqId>,
     subject: SubjectNames,
+    /// The identifiers of the chosen definition line.
+    subject_ids: Vec<SeqId>,
     taxonomy: Taxonomy,
     quotes_taxa: bool,
     positive_pairs: PositivePairs,
     subject_length: u32,
+    /// Number of letters of the query that the subject covers; 0 if no column shows the share.
     covered: usize,
     /// How `qcovhsp` counts a translated query.
     hsp_coverage: HspCoverage,
@@ -146,7 +155,7 @@ struct Row<'a> {
     /// Whether frames are 0, as if no column needed the alignment.
     leaves_frames_unset: bool,
     /// Number of bases of the query covered if each base of the subject counts once; `None` for
-    /// proteins.
+    /// proteins and if no column shows the share.
     uniquely_covered: Option<usize>,
     /// The length of the query for `qlen`, `qcovs`, and `qcovhsp` if that counts bases. With
     /// `-query_loc` it is the length of the range as typed, even beyond the query's end.
@@ -168,7 +177,7 @@ impl Row<'_> {
                 identifier(column, &self.query_ids, ranking, out);
             }
             C::SubjectSeqId | C::SubjectGi | C::SubjectAccession | C::SubjectAccessionVersion => {
-                identifier(column, &self.subject.tabular_ids(), ranking, out);
+                identifier(column, &self.subject_ids, ranking, out);
             }
             C::SubjectAllSeqIds | C::SubjectAllGis | C::SubjectAllAccessions => {
                 for (i, ids) in self.subject.all_tabular_ids().iter().enumerate() {
@@ -265,8 +274,36 @@ impl Row<'_> {
                     (HspCoverage::Codons, None) => number::coverage(letters, whole / 3).to_string(),
                 }
             }
-            // The subject's frame; all other columns are handled above.
-            _ => s_frame.to_string(),
+            C::SubjectFrame => s_frame.to_string(),
+            // `field` formats texts.
+            C::QuerySeqId
+            | C::QueryGi
+            | C::QueryAccession
+            | C::QueryAccessionVersion
+            | C::SubjectSeqId
+            | C::SubjectGi
+            | C::SubjectAccession
+            | C::SubjectAccessionVersion
+            | C::SubjectAllSeqIds
+            | C::SubjectAllGis
+            | C::SubjectAllAccessions
+            | C::Title
+            | C::AllTitles
+            | C::QuerySeq
+            | C::SubjectSeq
+            | C::Btop
+            | C::TaxId
+            | C::ScientificName
+            | C::CommonName
+            | C::BlastName
+            | C::SuperKingdom
+            | C::TaxIds
+            | C::ScientificNames
+            | C::CommonNames
+            | C::BlastNames
+            | C::SuperKingdoms
+            | C::Strand
+            | C::CoveragePerUniqueSubject => String::new(),
         }
     }
 

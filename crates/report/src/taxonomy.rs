@@ -24,6 +24,7 @@ pub struct Taxonomy {
     of_one: Option<TaxonNames>,
     /// Whether the taxon is unknown, and a column shows the taxids: then its names are `N/A`.
     is_filled: bool,
+    /// The taxids of all definition lines, if a column shows them or their names.
     all: BTreeSet<i64>,
     /// Names in the order of the taxids. A taxon without names has the entry `N/A` if a column
     /// shows taxids, and no entry otherwise.
@@ -56,7 +57,9 @@ impl Taxonomy {
             taxonomy.of_one = names(taxid)?;
             taxonomy.is_filled = taxonomy.of_one.is_none() && columns.list.contains(&C::TaxIds);
         }
-        for line in &subject.deflines {
+        let lists_names = columns.list.iter().any(Column::is_list_of_taxon_names);
+        let lists_taxa = lists_names || columns.list.contains(&C::TaxIds);
+        for line in subject.deflines.iter().filter(|_| lists_taxa) {
             let mut own: BTreeSet<i64> = line.links.iter().copied().collect();
             own.insert(line.taxid);
             if own.len() > 1 {
@@ -64,7 +67,7 @@ impl Taxonomy {
             }
             taxonomy.all.append(&mut own);
         }
-        if columns.list.iter().any(Column::is_list_of_taxon_names) {
+        if lists_names {
             let numbered = columns.list.contains(&C::TaxIds);
             for taxid in taxonomy.all.clone() {
                 match names(taxid)? {
