@@ -42,9 +42,8 @@ impl Config {
                     Stop::Message(message.to_owned())
                 })?,
             };
-            let invalid = || "Invalid filtering algorithm ID for mask_sequence_with.".to_owned();
-            let mask = usable_mask(id, source)?;
-            self.mask = mask.ok_or_else(|| Stop::Message(invalid()))?;
+            let unknown = "Invalid filtering algorithm ID for mask_sequence_with.";
+            self.mask = choose_mask(id, source)?.known(unknown)?;
         }
         if let Some(text) = &options.range {
             self.range = parse_range(text.as_bytes()).map_err(Stop::Message)?;
@@ -68,9 +67,10 @@ impl Config {
                 self.minus = true;
             } else {
                 let id = number::parse_int4(word).ok().filter(|&id| id >= 0).unwrap_or(-1);
-                match usable_mask(id, source)? {
-                    Some(mask) => self.mask = mask,
-                    None => good = false,
+                match choose_mask(id, source)? {
+                    MaskChoice::NoMask => self.mask = None,
+                    MaskChoice::Algorithm(id) => self.mask = Some(id),
+                    MaskChoice::Unknown => good = false,
                 }
             }
         }
@@ -85,17 +85,40 @@ impl Config {
     }
 }
 
-/// Checks the number of a masking algorithm. Returns `Some(None)` if it is negative, which selects
-/// no mask. Returns `None`, after a message, if the database has no such algorithm.
-pub(super) fn usable_mask(id: i32, source: &Source) -> Result<Option<Option<i32>>, Stop> {
+/// What the number of a masking algorithm selects.
+pub(super) enum MaskChoice {
+    /// No mask, because the number is negative.
+    NoMask,
+    /// The masks of an algorithm of the database.
+    Algorithm(i32),
+    /// Nothing: the database has no such algorithm.
+    Unknown,
+}
+
+impl MaskChoice {
+    /// Returns the number of the algorithm, `None` for no mask.
+    ///
+    /// # Errors
+    /// This message if the algorithm is unknown.
+    pub(super) fn known(self, message: &str) -> Result<Option<i32>, Stop> {
+        match self {
+            Self::NoMask => Ok(None),
+            Self::Algorithm(id) => Ok(Some(id)),
+            Self::Unknown => Err(Stop::Message(message.to_owned())),
+        }
+    }
+}
+
+/// Checks the number of a masking algorithm. Prints a message if it is unknown.
+pub(super) fn choose_mask(id: i32, source: &Source) -> Result<MaskChoice, Stop> {
     if id < 0 {
-        return Ok(Some(None));
+        return Ok(MaskChoice::NoMask);
     }
     if source.masks()?.algorithms().iter().any(|algorithm| algorithm.id == id) {
-        return Ok(Some(Some(id)));
+        return Ok(MaskChoice::Algorithm(id));
     }
     messages::error(&format!("Invalid filtering algorithm ID: {id}"));
-    Ok(None)
+    Ok(MaskChoice::Unknown)
 }
 
 /// Parses `START-STOP` or `START-`, counted from 1 (`ParseSequenceRangeOpenEnd`,

@@ -4,7 +4,7 @@ use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_seq::id::{SeqId, choose_text_id};
 
 use super::Stop;
-use super::config::{Config, usable_mask};
+use super::config::{Config, choose_mask};
 use super::header::Target;
 use super::letters::{self, Alphabet};
 use super::source::Source;
@@ -66,9 +66,8 @@ pub(super) fn layout(format: &[u8], config: &mut Config, source: &Source) -> Res
         let number = number.fold(0i32, |sum, digit| {
             sum.saturating_mul(10).saturating_add(i32::from(digit - b'0'))
         });
-        let invalid = || "Invalid filtering algorithm ID for outfmt %m.".to_owned();
-        let mask = usable_mask(number, source)?;
-        config.shown_mask = mask.ok_or_else(|| Stop::Message(invalid()))?;
+        let unknown = "Invalid filtering algorithm ID for outfmt %m.";
+        config.shown_mask = choose_mask(number, source)?.known(unknown)?;
     }
     Ok(Layout::Lines(layout))
 }
@@ -242,7 +241,10 @@ fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
             let pig = line.other_info.iter().find(|&&number| number != -1).unwrap_or(&-1);
             pig.to_string().into_bytes()
         }
-        b'e' => line.memberships.iter().sum::<i64>().to_string().into_bytes(),
+        b'e' => {
+            let sum = line.memberships.iter().fold(0, |sum: i64, &more| sum.wrapping_add(more));
+            sum.to_string().into_bytes()
+        }
         b'n' if line.links.is_empty() => MISSING.to_vec(),
         b'n' => line.links.iter().flat_map(|link| format!("{link};").into_bytes()).collect(),
         b'S' => name(|names| names.scientific_name),
