@@ -28,9 +28,9 @@ const LIMITS: [&str; 3] = ["-num_descriptions", "-num_alignments", "-max_target_
 /// Options of the report without a value.
 const FLAGS: [&str; 3] = ["-html", "-show_gis", "-parse_deflines"];
 /// Formats that `blast_formatter` of FleetBLAST supports.
-const FORMATS: [&str; 19] = [
+const FORMATS: [&str; 20] = [
     "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16",
-    "17", "18",
+    "17", "18", "20",
 ];
 /// Formats in which BLAST+ does not find the second query of an archive of psiblast
 /// (docs/differences.md).
