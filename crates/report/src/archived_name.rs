@@ -3,8 +3,9 @@
 use fleetblast_db::Defline;
 use fleetblast_seq::id::SeqId;
 
-/// The name of a subject in the archive of a search that was restricted by a list. BLAST+ does not
-/// restore the list, so its report has all definition lines, but the name of the archive.
+/// The name of a subject in the archive of a search that a list restricted. BLAST+ does not restore
+/// the list: the report of such an archive can show all definition lines of the subject, but names
+/// it as the archive does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivedName {
     /// The identifier in alignments.

@@ -37,8 +37,8 @@ pub fn first_query_prologue(
     }
 }
 
-/// Whether the format has a description table, or is one as the organism report. If so,
-/// [`query_header`] needs the rows of all subjects.
+/// Whether the format has a table of all subjects: the description table, or the organism report.
+/// If so, [`query_header`] needs the rows of all subjects.
 pub fn has_description_table(setup: &ReportSetup) -> bool {
     matches!(setup.output.format, Format::Pairwise | Format::Anchored(_) | Format::Organisms)
 }

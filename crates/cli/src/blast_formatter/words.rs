@@ -13,8 +13,8 @@ use crate::options::spec::Program;
 use crate::plan::format::{DESCRIPTIONS, FormatChoice};
 use crate::stored_search::{RESTORED, StoredOptions, search_options};
 
-/// Stored options that reports of alignments do not depend on, beside those that are restored.
-/// Another one may change the report and is refused.
+/// Stored options on which reports of alignments do not depend. With those that are restored, these
+/// are all known options. An archive with another one is refused, since it may change the report.
 const WITHOUT_EFFECT: [&str; 30] = [
     "BestHitOverhang",
     "BestHitScoreEdge",
@@ -50,7 +50,8 @@ const WITHOUT_EFFECT: [&str; 30] = [
 
 /// Number of subjects to keep that BLAST+ assumes where an archive has none.
 const KEPT: i64 = 500;
-/// Number of lists of big integers among the kinds of values (`Blast4-value`, blast.asn).
+/// Number that BLAST+ prints for the kind of value of a list of big integers: its place among the
+/// kinds, from 1 (`Blast4-value`, blast.asn).
 const BIG_INTEGERS: u32 = 13;
 
 /// Returns the arguments with which the stored search would be run, and its report be formatted.

@@ -49,8 +49,8 @@ pub fn batch_header(
     Ok(())
 }
 
-/// Appends the search strategy of a batch of queries (`-export_search_strategy`): the request of an
-/// archive. `search_space` is the effective search space of the batch before, `iterations` the
+/// Returns the search strategy of a batch of queries (`-export_search_strategy`): the request of an
+/// archive. `search_space` is the effective search space of the batch before, `iteration` the
 /// number of iterations of psiblast.
 ///
 /// # Errors

@@ -18,7 +18,8 @@ use crate::asn::{AsnValue, print_asn_text};
 
 /// The names of the options with included and excluded taxa.
 const TAXA: [&str; 2] = ["TaxidList", "NegativeTaxidList"];
-/// Options outside the archive's list of algorithm options. BLAST+ restores only those with taxa.
+/// Options that a new archive does not have among its algorithm options. Of these, BLAST+ writes
+/// only taxa and the number of the iteration, in other lists.
 const RESTRICTIONS: [&str; 8] = [
     "DbFilteringAlgorithmId",
     "DbFilteringAlgorithmKey",
@@ -100,8 +101,9 @@ fn query_ids(queries: &StoredQueries) -> Vec<&[SeqId]> {
     }
 }
 
-/// Returns the alignments that BLAST+ finds: those of the queries in their order, up to alignments
-/// that are not of a later query (`CRemoteBlast::GetSeqAlignSets`, remote_blast.cpp).
+/// Returns the alignments that BLAST+ keeps. It looks up the queries of consecutive alignments in
+/// the order of the queries, and drops all alignments from the first one whose query does not
+/// follow (`CRemoteBlast::GetSeqAlignSets`, remote_blast.cpp).
 fn alignments(archive: &StoredArchive) -> Vec<AsnValue> {
     let mut queries = query_ids(&archive.request.queries).into_iter();
     let groups = archive.values.alignments.chunk_by(|(query, _), (next, _)| query == next);
