@@ -15,11 +15,6 @@ pub struct ArchivedName {
 }
 
 impl ArchivedName {
-    /// Returns the place of the definition line with the identifier.
-    pub(crate) fn line(&self, lines: &[Defline]) -> Option<usize> {
-        lines.iter().position(|line| line.ids.contains(&self.id))
-    }
-
     /// Returns for each definition line whether text reports show it.
     pub(crate) fn lines_to_show(&self, lines: &[Defline]) -> Vec<bool> {
         let is_listed = |id: &SeqId| self.listed.contains(&listed_name(id));

@@ -52,12 +52,15 @@ fn defined(definition: Vec<u8>) -> Vec<u8> {
 pub struct SubjectNames {
     /// All definition lines.
     pub deflines: Vec<Defline>,
-    /// Index of the first line with a gi; if there is none, of the first line.
+    /// Index of the line with `own_id`; without one of the first line with a gi, or of the first.
     chosen: usize,
     /// For each definition line, whether the pairwise report shows it.
     shown: Vec<bool>,
     /// Whether the search was restricted to a list of sequences.
     is_listed: bool,
+    /// The identifier in alignments, if an archive has it, or if the definition lines are those of
+    /// another sequence.
+    own_id: Option<SeqId>,
     /// The name in the archive of a restricted search.
     archived: Option<ArchivedName>,
     is_protein: bool,
@@ -92,7 +95,12 @@ impl SubjectNames {
             }
         }
         let archived = source.archived_name(oid);
-        let named = archived.as_ref().and_then(|name| name.line(&lines));
+        let own_id = match &archived {
+            Some(name) => Some(name.id.clone()),
+            None => source.own_id(oid).map_err(|cause| ReportError::Deflines { oid, cause })?,
+        };
+        let has_id = |id: &SeqId| lines.iter().position(|line| line.ids.contains(id));
+        let named = own_id.as_ref().and_then(has_id);
         let with_gi = || lines.iter().position(|line| id::first_gi(&line.ids) > 0);
         let chosen = named.or_else(with_gi).unwrap_or(0);
         let shown = match &archived {
@@ -108,6 +116,7 @@ impl SubjectNames {
             chosen,
             shown,
             is_listed: source.is_listed(),
+            own_id,
             archived,
             is_protein: setup.database.kind == SequenceKind::Protein,
             organism,
@@ -128,10 +137,7 @@ impl SubjectNames {
 
     /// Returns the [identifier](alignment_id) by which BLAST+ names the subject in alignments.
     pub fn alignment_id(&self) -> Option<&SeqId> {
-        match &self.archived {
-            Some(name) => Some(&name.id),
-            None => alignment_id(&self.deflines),
-        }
+        self.own_id.as_ref().or_else(|| alignment_id(&self.deflines))
     }
 
     /// Returns the identifiers that archives list for a subject of a restricted search

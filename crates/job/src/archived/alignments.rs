@@ -101,7 +101,7 @@ impl<'a> HitReader<'a> {
             return Ok(oids.clone());
         }
         let database = &self.subjects.searched;
-        let oids: Vec<u32> = match id {
+        let mut oids: Vec<u32> = match id {
             id if self.subjects.summary.is_subject => {
                 self.fasta_subjects.get(id).copied().into_iter().collect()
             }
@@ -124,6 +124,12 @@ impl<'a> HitReader<'a> {
                 oids
             }
         };
+        if oids.len() > 1 {
+            // An alias may exclude some of them. They have no definition lines then.
+            let mut cursor = database.oid_cursor();
+            cursor.apply_alias_limits();
+            oids.retain(|&oid| cursor.includes_oid(oid));
+        }
         if oids.is_empty() {
             return Err(misfit(format_args!(
                 "names a sequence that the database does not have: {}",

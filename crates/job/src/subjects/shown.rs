@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use fleetblast_db::{Database, DbError, Defline, Lookup};
 use fleetblast_report::alignment_id;
 use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::id::SeqId;
 use fleetblast_seq::nucleotide::blastna;
 
 use super::letters::StoredSequence;
@@ -61,23 +62,24 @@ impl SharedIdentifiers {
     }
 
     /// Returns the definition lines that reports show for subject `oid`: those of the shown
-    /// sequence, first the one with the identifier of the subject
-    /// (`CSeqDBVol::x_GetFilteredHeader`, seqdbvol.cpp).
+    /// sequence, in their order.
     ///
     /// # Errors
     /// A damaged database.
     pub fn deflines(&self, database: &Database, oid: u32) -> Result<Vec<Defline>, DbError> {
-        let shown = self.shown_oid(database, oid)?;
-        let mut lines = database.deflines(shown)?;
-        if shown != oid {
-            let own = database.deflines(oid)?;
-            let has_id =
-                |line: &Defline| alignment_id(&own).is_some_and(|id| line.ids.contains(id));
-            if let Some(place) = lines.iter().position(has_id) {
-                lines[..=place].rotate_right(1);
-            }
+        database.deflines(self.shown_oid(database, oid)?)
+    }
+
+    /// Returns the identifier by which alignments name subject `oid`, if reports show another
+    /// sequence for it.
+    ///
+    /// # Errors
+    /// A damaged database.
+    pub fn own_id(&self, database: &Database, oid: u32) -> Result<Option<SeqId>, DbError> {
+        if self.shown_oid(database, oid)? == oid {
+            return Ok(None);
         }
-        Ok(lines)
+        Ok(alignment_id(&database.deflines(oid)?).cloned())
     }
 }
 

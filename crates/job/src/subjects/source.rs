@@ -12,6 +12,7 @@ use fleetblast_report::model::{self, IdentityLetters, SubjectSource};
 use fleetblast_report::row_position::SearchedExtent;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::id::SeqId;
 
 use super::SubjectDatabase;
 use super::letters::MaskedLetters;
@@ -67,6 +68,11 @@ impl SubjectSource for SubjectDatabase {
             None => self.whole.deflines(oid),
         };
         lines.map_err(Into::into)
+    }
+
+    fn own_id(&self, oid: u32) -> Result<Option<SeqId>, SubjectReadError> {
+        let Some(shared) = &self.shared_identifiers else { return Ok(None) };
+        shared.own_id(&self.whole, oid).map_err(Into::into)
     }
 
     fn shares_identifiers(&self) -> bool {

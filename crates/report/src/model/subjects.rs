@@ -77,6 +77,15 @@ pub trait SubjectSource {
         false
     }
 
+    /// Returns the identifier by which alignments name the subject, if the definition lines and
+    /// letters are those of another sequence that has it; otherwise `None`.
+    ///
+    /// # Errors
+    /// If the definition lines cannot be read.
+    fn own_id(&self, _oid: u32) -> Result<Option<SeqId>, SubjectReadError> {
+        Ok(None)
+    }
+
     /// Returns how the archive of a restricted search names the subject; `None` for other reports.
     fn archived_name(&self, _oid: u32) -> Option<ArchivedName> {
         None
