@@ -85,7 +85,7 @@ impl Config {
     }
 }
 
-/// What the number of a masking algorithm selects.
+/// The masks that the number of an algorithm selects.
 pub(super) enum MaskChoice {
     /// No mask, because the number is negative.
     NoMask,

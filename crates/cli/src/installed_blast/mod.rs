@@ -46,7 +46,7 @@ pub struct InstalledBlast {
 pub struct UnusableBlast {
     /// Path of the program.
     pub program: PathBuf,
-    /// What happened when it was run.
+    /// Its failure when it was run.
     pub problem: String,
 }
 
@@ -112,7 +112,7 @@ fn is_this_program(path: &Path) -> bool {
 /// second line.
 ///
 /// # Errors
-/// What happened to a program that failed.
+/// The failure of the program.
 fn blast_version(program: &Path) -> Result<Option<String>, String> {
     let (said, status) = run_version(program)?;
     let package = said.lines().nth(1).and_then(|line| line.trim().strip_prefix(PACKAGE));
@@ -127,7 +127,7 @@ fn blast_version(program: &Path) -> Result<Option<String>, String> {
 /// printed.
 ///
 /// # Errors
-/// What happened to a program that did not start, or not end in time.
+/// The program did not start, or not end in time.
 fn run_version(program: &Path) -> Result<(String, ExitStatus), String> {
     let failure = |error: io::Error| format!("it cannot be run: {error}");
     let mut child = Command::new(program)

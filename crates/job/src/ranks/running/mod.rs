@@ -55,7 +55,7 @@ pub trait Ranks {
     fn leave(self) -> Result<(), Error>;
 }
 
-/// What the first rank has besides the others.
+/// The duties that the first rank has besides its own work.
 pub struct FirstRank<'a> {
     /// The executor of the supermaster, and the receiver of the complete output. `None` on other
     /// processes.
