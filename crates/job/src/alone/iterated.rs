@@ -32,6 +32,9 @@ pub struct IteratedSearch<'a> {
     reports: IterationReports,
 }
 
+/// Alignments of a subject, each with the letters of the subject in it.
+type AlignedRows<'h, 'a> = Vec<(&'h Alignment, Cow<'a, [u8]>)>;
+
 /// A query, its progress, and the results of its iterations so far.
 struct IteratingQuery<'a> {
     record: &'a QueryRecord,
@@ -152,10 +155,7 @@ impl<'a> IteratedSearch<'a> {
 
     /// Returns the alignments of a subject that go into the next PSSM, with the letters of the
     /// subject in them.
-    fn letters_for_pssm<'h>(
-        &self,
-        hit: &'h SubjectHit,
-    ) -> Result<Vec<(&'h Alignment, Cow<'a, [u8]>)>, Error> {
+    fn letters_for_pssm<'h>(&self, hit: &'h SubjectHit) -> Result<AlignedRows<'h, 'a>, Error> {
         let letters = |alignment| subject_letters(self.subjects, hit.oid, alignment);
         let alignments = self.rules.alignments_for_pssm(hit);
         alignments.map(|alignment| Ok((alignment, letters(alignment)?))).collect()
