@@ -49,6 +49,10 @@ impl Fasta {
         if lines.is_empty() || length == 0 {
             return Ok(());
         }
+        // BLAST+ reads the names of taxa of each sequence that has one, also if it prints none.
+        if lines.iter().any(|line| line.taxid != 0) {
+            source.taxonomy();
+        }
         let part = config.part(length);
         let range = part.as_ref().map(|part| shown_range(part, config.minus));
         if self.long_seqids {
