@@ -1,6 +1,8 @@
 //! Runs one job on many ranks: the roles of `fleetblast-fleet`, with the engine and the report.
 
 mod account;
+#[cfg(feature = "mpi")]
+mod broadcast;
 mod checkpoint;
 mod context;
 mod database_fingerprint;

@@ -10,6 +10,8 @@ use fleetblast_fleet::topology::Topology;
 use fleetblast_spool::Checkpoint;
 
 use super::account::{self, RankStatistics};
+#[cfg(feature = "mpi")]
+use super::broadcast::{self, BroadcastContext};
 use super::checkpoint::CheckpointOptions;
 use super::context::HostedJob;
 #[cfg(feature = "mpi")]
@@ -21,8 +23,6 @@ use super::execution::shared::WorkerShared;
 use super::execution::worker::SearchWorker;
 use super::execution::{MasterExecutor, WorkerExecutor};
 use super::job::RankJob;
-#[cfg(feature = "mpi")]
-use super::processes::broadcast::{self, BroadcastContext};
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::halt::Halt;

@@ -1,7 +1,6 @@
 //! Runs a job whose ranks are processes. The processes are compared, plan the job together, run it,
 //! and end it together.
 
-pub mod broadcast;
 mod comparison;
 
 use std::fs;
