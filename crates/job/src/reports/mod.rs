@@ -150,7 +150,8 @@ pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, subjects: &Su
 
 /// Returns what archives say about the list that restricts the subjects
 /// (`CExportStrategy::x_Process_SearchDb`). The list of taxids is stored also if it is empty,
-/// because the user gave another list. Identifiers are not stored.
+/// because the user gave another list. Identifiers are not stored. GIs that exclude keep the order
+/// of the list, and others are sorted.
 fn list_options(list: &Restriction, taxids: &[i32]) -> Vec<ArchiveOption> {
     let option = |name: &str, value| {
         let sign = if list.is_negative { "Negative" } else { "" };
@@ -159,7 +160,9 @@ fn list_options(list: &Restriction, taxids: &[i32]) -> Vec<ArchiveOption> {
     let gis = match &list.entries {
         ListEntries::Gis(gis) if !gis.is_empty() => {
             let mut gis: Vec<i64> = gis.iter().map(|&gi| gi.into()).collect();
-            gis.sort_unstable();
+            if !list.is_negative {
+                gis.sort_unstable();
+            }
             Some(option("GiList", OptionValue::BigIntegers(gis)))
         }
         _ => None,
