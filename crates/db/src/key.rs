@@ -2,8 +2,8 @@
 
 use fleetblast_seq::convert::parse_integer;
 use fleetblast_seq::id::{
-    IdException, NumberKind, ObjectId, SeqId, TextKind, choose_best_id, parse_fasta_ids,
-    parse_first_id, parse_lookup_ids,
+    FirstId, IdException, NumberKind, ObjectId, SeqId, TextKind, choose_best_id, parse_fasta_ids,
+    parse_first_id, parse_first_id_with_surplus, parse_lookup_ids,
 };
 
 /// Maximal number of digits of the version in a key. A lookup may omit the version.
@@ -193,16 +193,27 @@ pub(crate) fn version_4_list_key(id: &[u8]) -> Result<Vec<u8>, IdException> {
     })
 }
 
-/// Returns the version-5 key of a word in a text list; `None` for a GI (`s_ProcessSeqIDsForV5`,
+/// The version-5 key of a word in a text list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListKey {
+    /// The key; `None` for a GI.
+    pub key: Option<Vec<u8>>,
+    /// Number of parts of the word that the key ignores.
+    pub surplus_parts: usize,
+}
+
+/// Returns the version-5 key of a word in a text list (`s_ProcessSeqIDsForV5`,
 /// seqdbgilistset.cpp).
 ///
 /// # Errors
 /// [`IdException`] for a word that is not a valid identifier.
-pub fn version_5_list_key(word: &[u8]) -> Result<Option<Vec<u8>>, IdException> {
-    Ok(match parse_first_id(word)? {
+pub fn version_5_list_key(word: &[u8]) -> Result<ListKey, IdException> {
+    let FirstId { id, surplus_parts } = parse_first_id_with_surplus(word)?;
+    let key = match id {
         SeqId::Gi(_) => None,
         id => Some(version_5_key(&id)),
-    })
+    };
+    Ok(ListKey { key, surplus_parts })
 }
 
 /// Result of comparing a key with an identifier that differs from it.

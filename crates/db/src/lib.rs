@@ -67,7 +67,7 @@ pub use database::{CombinedInfo, Database, DatabaseInfo, SequenceKind};
 pub use defline::Defline;
 pub use error::{DbError, IdentifierError, LmdbMismatch, TaxidSign};
 pub use files::DatabaseFiles;
-pub use key::version_5_list_key;
+pub use key::{ListKey, version_5_list_key};
 pub use lookup::Lookup;
 pub use mapped::{check_lost_pages, check_mapped_files, has_no_lost_page};
 pub use partition::{LoadedPartition, Partition, PartitionContents};

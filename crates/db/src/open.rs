@@ -10,7 +10,7 @@ use crate::database::{CombinedInfo, DatabaseParts, first_oids};
 use crate::defline_filter::DeflineFilter;
 use crate::lookup::verify_lmdb_volumes;
 use crate::path::{self, BasePath};
-use crate::restrict::{self, Inclusion, Restriction};
+use crate::restrict::{self, Inclusion, ListWarning, Restriction};
 use crate::totals::{self, VolumeSource};
 use crate::tree::AliasNode;
 use crate::volume::Volume;
@@ -47,7 +47,7 @@ impl Database {
         kind: SequenceKind,
         search: &SearchPath,
         user: Option<&Restriction>,
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<ListWarning>,
     ) -> Result<Self, DbError> {
         let tree = AliasNode::resolve(names.as_bytes(), kind, search)?;
         let mut pool = Pool { kind, volumes: HashMap::new() };
@@ -234,7 +234,7 @@ impl Part {
         opened: &OpenedTree,
         user: Option<&Restriction>,
         lists: AliasLists,
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<ListWarning>,
     ) -> Result<Self, DbError> {
         let all = 0..opened.count;
         let mut part = Self {

@@ -72,8 +72,23 @@ pub trait Audience: Send + Sync {
     /// Prints a warning in the form of BLAST+ that all ranks may give. Only the first rank prints
     /// it.
     fn warn(&self, text: &str) {
+        self.print_common_line(&(begin_message("Warning", self.program()) + text));
+    }
+
+    /// Works like [`warn`](Self::warn), for a warning before which BLAST+ prints a code, such as
+    /// `1306.10`.
+    fn warn_with_code(&self, code: &str, text: &str) {
+        let program = match self.program() {
+            "" => String::new(),
+            program => format!("[{program}] "),
+        };
+        self.print_common_line(&format!("Warning: ({code}) {program}{text}"));
+    }
+
+    /// Prints a line that all ranks may print. Only the first rank prints it.
+    fn print_common_line(&self, line: &str) {
         if is_first_process() {
-            self.warn_from_rank(text.as_bytes());
+            self.print_line(line.as_bytes());
         }
     }
 
@@ -138,12 +153,12 @@ impl Audience for WarningRecorder<'_> {
         self.audience.print_line(line);
     }
 
-    fn warn(&self, text: &str) {
+    fn print_common_line(&self, line: &str) {
         if is_first_process() {
-            self.warn_from_rank(text.as_bytes());
+            self.print_line(line.as_bytes());
         } else {
-            // Only the first process prints the warning.
-            self.record((begin_message("Warning", self.program()) + text).as_bytes());
+            // Only the first process prints the line.
+            self.record(line.as_bytes());
         }
     }
 }

@@ -87,7 +87,7 @@ fn keys(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     let lines = text.split(|&byte| byte == b'\n');
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
     let key = |line: &[u8]| {
-        version_5_list_key(line).map_err(|refusal| {
+        version_5_list_key(line).map(|found| found.key).map_err(|refusal| {
             say(format!("Error: {}", refusal.text()).as_bytes());
             Error::database(format_args!("Invalid seq id: {}", String::from_utf8_lossy(line)))
         })

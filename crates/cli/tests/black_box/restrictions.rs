@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::common::Fixture;
+use crate::common::{Fixture, complaint};
 
 const GOLDEN: &str = include_str!("restrictions/golden");
 
@@ -106,6 +106,27 @@ fn the_golden_is_what_the_oracle_says() {
             remove_date(expected),
             "blastp {line}"
         );
+    }
+}
+
+/// Lists whose words archives store in their order, or about which they have messages.
+const ARCHIVED: [(&str, &str); 2] =
+    [("gilist", "1007\n1001\n1007\n77\n"), ("seqidlist", "gi|1001|gb|AAA00001.1|\nlcl|a|b||c\n")];
+
+#[test]
+fn archives_store_lists_and_their_warnings_as_the_oracle_does() {
+    let fixture = directory();
+    let Some(oracle) = fixture.oracle else { return };
+    for (option, list) in ARCHIVED {
+        fs::write(fixture.path().join("list"), list).unwrap();
+        for sign in ["", "negative_"] {
+            let line = format!("-query|q.fa|-db|db|-outfmt|11|-{sign}{option}|list");
+            let words = Fixture::words(&line);
+            let expected = run(&fixture, &oracle.program("blastp"), &words);
+            let output = run(&fixture, &ours(), &[&["blastp".into()], &words[..]].concat());
+            assert_eq!(complaint(&output), complaint(&expected), "{line}");
+            assert!(output.stdout == expected.stdout, "{line}");
+        }
     }
 }
 

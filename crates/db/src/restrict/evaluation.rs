@@ -12,6 +12,7 @@ use super::crossing::{self, ListedId};
 use super::list::{self, ListError, SeqIdList};
 use super::masks::{AliasBranch, AliasFilter};
 use super::oid_list::read_oid_list;
+use super::warning::ListWarning;
 use super::{ListEntries, Member, Restriction, resolve};
 use crate::defline_filter::{DeflineFilter, IdSet, UserList, VolumeFilter};
 use crate::lookup::Lookup;
@@ -99,7 +100,7 @@ impl<'a> ListEvaluation<'a> {
     pub(super) fn evaluate_user_list(
         &mut self,
         user: &Restriction,
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<ListWarning>,
     ) -> Result<UserSelection, DbError> {
         let mut set = IdSet::default();
         let mut keys = Vec::new();

@@ -18,6 +18,7 @@ pub mod list;
 mod masks;
 mod oid_list;
 mod resolve;
+mod warning;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ pub use self::list::{ListError, SeqIdList};
 use self::masks::AliasFilter;
 pub(crate) use self::masks::needs_count;
 pub use self::oid_list::parse_oid_bits;
+pub use self::warning::ListWarning;
 use crate::defline_filter::DeflineFilter;
 use crate::path::BasePath;
 use crate::tree::AliasNode;
@@ -118,7 +120,7 @@ pub(crate) fn find_included(
     members: &[Member<'_>],
     whole: &Database,
     user: Option<&Restriction>,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<ListWarning>,
 ) -> Result<Inclusion, DbError> {
     let user = user.filter(|user| !user.is_empty());
     let branches = members.iter().map(|(base, _)| {

@@ -5,16 +5,11 @@ use std::path::Path;
 
 use super::bits::OidSet;
 use super::list::SeqIdList;
+use super::warning::ListWarning;
 use crate::defline_filter::IdSet;
 use crate::key;
 use crate::lookup::Lookup;
 use crate::{DbError, IdentifierError, TaxidSign};
-
-/// BLAST+'s warning about a text list for a version-5 database.
-const SLOW: &str = "To obtain better run time performance, please run blastdb_aliastool \
-     -seqid_file_in <INPUT_FILE_NAME> -seqid_file_out <OUT_FILE_NAME> and use <OUT_FILE_NAME> as the argument to -seqidlist";
-const NO_IDS: &str = "Empty seqid list";
-const OTHER_DATABASE: &str = "Seqidlist file db info does not match input db";
 
 /// Returns the keys of the user's list of identifiers without duplicates. Keys of a binary list
 /// keep their order, others are sorted.
@@ -24,7 +19,7 @@ pub(super) fn user_keys(
     list: &SeqIdList,
     lookup: &Lookup,
     database_residues: u64,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<ListWarning>,
 ) -> Result<Vec<Vec<u8>>, DbError> {
     let mut keys: Vec<Vec<u8>>;
     if !lookup.is_version_5() {
@@ -35,23 +30,27 @@ pub(super) fn user_keys(
     } else if list.is_binary {
         keys = list.ids.clone();
     } else {
-        warnings.push(SLOW.into());
+        warnings.push(ListWarning::TextList);
         keys = Vec::with_capacity(list.ids.len());
         for id in &list.ids {
-            let key =
-                key::version_5_list_key(id).map_err(|refusal| IdentifierError::InvalidInUserList {
-                    word: String::from_utf8_lossy(id).into_owned(),
-                    refusal,
-                });
-            keys.extend(key?);
+            let word = String::from_utf8_lossy(id).into_owned();
+            let found = match key::version_5_list_key(id) {
+                Ok(found) => found,
+                Err(refusal) => {
+                    return Err(IdentifierError::InvalidInUserList { word, refusal }.into());
+                }
+            };
+            let surplus = ListWarning::SurplusPart { word };
+            warnings.extend(std::iter::repeat_n(surplus, found.surplus_parts));
+            keys.extend(found.key);
         }
         if keys.is_empty() {
-            warnings.push(NO_IDS.into());
+            warnings.push(ListWarning::NoIdentifiers);
         }
     }
     let made_for = if list.is_binary { list.database_residues } else { 0 };
     if made_for != 0 && made_for != database_residues {
-        warnings.push(OTHER_DATABASE.into());
+        warnings.push(ListWarning::OtherDatabase);
     }
     if !list.is_binary {
         keys.sort_unstable();

@@ -140,7 +140,7 @@ impl Audience for Warnings {
     }
 
     /// Drops warnings about the database: the search site prints them.
-    fn warn(&self, _: &str) {}
+    fn print_common_line(&self, _: &str) {}
 }
 
 /// Creates the error for metadata of another build of the program.

@@ -17,7 +17,12 @@ pub(super) fn open(
     let open = |user: Option<&Restriction>| {
         let (kind, mut warnings) = (plan.subject_kind, Vec::new());
         let database = Database::open_restricted(names, kind, search, user, &mut warnings);
-        warnings.iter().for_each(|warning| audience.warn(warning));
+        for warning in &warnings {
+            match warning.code() {
+                Some(code) => audience.warn_with_code(code, &warning.to_string()),
+                None => audience.warn(&warning.to_string()),
+            }
+        }
         database
     };
     let user = plan.restriction.as_ref();

@@ -33,9 +33,9 @@ pub use self::choice::{
 pub use self::exception::IdException;
 pub use self::object_id::ObjectId;
 pub use self::parse::{
-    IdError, parse_alignment_ids, parse_fasta_ids, parse_fasta_ids_with_skipped, parse_first_id,
-    parse_list_entry, parse_lookup_ids, parse_makeblastdb_ids, parse_number_or_accession,
-    parse_single_id,
+    FirstId, IdError, parse_alignment_ids, parse_fasta_ids, parse_fasta_ids_with_skipped,
+    parse_first_id, parse_first_id_with_surplus, parse_list_entry, parse_lookup_ids,
+    parse_makeblastdb_ids, parse_number_or_accession, parse_single_id,
 };
 
 /// Maximal length of a local identifier, and of the tag of a general one.

@@ -14,6 +14,15 @@ pub struct IdError {
     pub word: Vec<u8>,
 }
 
+/// The first identifier of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstId {
+    /// The identifier.
+    pub id: SeqId,
+    /// Number of parts between bars after the identifier that are not empty.
+    pub surplus_parts: usize,
+}
+
 /// Parses the identifiers in a definition line's first word as `blastp -parse_deflines` does.
 ///
 /// The word can be in FASTA style (`sp|P69905.2|HBA_HUMAN`, `gi|999|gb|AAA12345.1|`) or a bare
@@ -93,8 +102,8 @@ pub fn parse_alignment_ids(word: &[u8]) -> Result<Vec<SeqId>, IdException> {
 /// known tag as in FASTA, or is an accession of known shape. Returns `None` for any other word,
 /// including several identifiers.
 pub fn parse_single_id(word: &[u8]) -> Option<SeqId> {
-    let (id, is_all) = first_of(word, LocalIds::None).ok()?;
-    is_all.then_some(id)
+    let first = first_of(word, LocalIds::None).ok()?;
+    (first.surplus_parts == 0).then_some(first.id)
 }
 
 /// Parses the first identifier of a word that a user typed. It has a known tag as in FASTA, or is
@@ -103,7 +112,15 @@ pub fn parse_single_id(word: &[u8]) -> Option<SeqId> {
 /// # Errors
 /// [`IdException`] if the tag is known but its parts are invalid, or if the word is empty.
 pub fn parse_first_id(word: &[u8]) -> Result<SeqId, IdException> {
-    first_of(word, LocalIds::Any).map(|(id, _)| id)
+    parse_first_id_with_surplus(word).map(|first| first.id)
+}
+
+/// Works like [`parse_first_id`]. Returns also the number of parts after the identifier.
+///
+/// # Errors
+/// Those of [`parse_first_id`].
+pub fn parse_first_id_with_surplus(word: &[u8]) -> Result<FirstId, IdException> {
+    first_of(word, LocalIds::Any)
 }
 
 /// Parses a word that is one identifier, as BLAST+ compares the identifiers of two lists.
@@ -135,8 +152,8 @@ fn number_or_id(word: &[u8], locals: LocalIds) -> Result<SeqId, IdException> {
         return Ok(SeqId::Gi(number?));
     }
     match first_of(word, locals)? {
-        (id, true) => Ok(id),
-        (_, false) => Err(IdException::too_many_parts(word)),
+        FirstId { id, surplus_parts: 0 } => Ok(id),
+        _ => Err(IdException::too_many_parts(word)),
     }
 }
 
@@ -154,8 +171,8 @@ pub fn parse_lookup_ids(word: &[u8]) -> Result<Vec<SeqId>, IdException> {
     while let Some(end) = end_of_id(rest) {
         let id = &rest[..end];
         match first_of(id, LocalIds::None)? {
-            (id, true) => ids.push(id),
-            (_, false) => return Err(IdException::too_many_parts(id)),
+            FirstId { id, surplus_parts: 0 } => ids.push(id),
+            _ => return Err(IdException::too_many_parts(id)),
         }
         rest = rest.get(end + 1..).unwrap_or_default();
     }
@@ -177,12 +194,12 @@ fn end_of_id(text: &[u8]) -> Option<usize> {
     Some(text.len())
 }
 
-/// Parses the first identifier of a word. Also returns whether it is the only one.
-fn first_of(word: &[u8], locals: LocalIds) -> Result<(SeqId, bool), IdException> {
+/// Parses the first identifier of a word.
+fn first_of(word: &[u8], locals: LocalIds) -> Result<FirstId, IdException> {
     let text = trim_spaces(word);
     let tag = text.iter().position(|&c| c == b'|').filter(|_| has_tag(text));
     let Some(tag) = tag.and_then(|bar| Tag::parse(&text[..bar])) else {
-        return parse_bare(text, locals).map(|id| (id, true));
+        return parse_bare(text, locals).map(|id| FirstId { id, surplus_parts: 0 });
     };
     parse_first_tagged(text, tag)
 }

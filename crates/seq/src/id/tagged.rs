@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::exception::IdException;
+use super::parse::FirstId;
 use super::{NumberKind, ObjectId, SeqId, TextKind, UNREVIEWED, digits};
 use crate::convert::trim_spaces;
 
@@ -129,13 +130,13 @@ pub(super) fn parse_tagged(
     Ok(ids)
 }
 
-/// Parses the first identifier of a word, which has this tag. Also returns whether it is the only
-/// one.
-pub(super) fn parse_first_tagged(text: &[u8], tag: Tag) -> Result<(SeqId, bool), IdException> {
+/// Parses the first identifier of a word, which has this tag.
+pub(super) fn parse_first_tagged(text: &[u8], tag: Tag) -> Result<FirstId, IdException> {
     let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').skip(1).collect();
     let (fields, _) = take_fields(&mut parts, tag)?;
     let id = build(tag, fields)?;
-    Ok((id, parts.iter().all(|part| part.is_empty())))
+    let surplus_parts = parts.iter().filter(|part| !part.is_empty()).count();
+    Ok(FirstId { id, surplus_parts })
 }
 
 /// Parses the next identifier, if its tag is known. Stores the tag of the following one in `tag`.

@@ -217,3 +217,20 @@ fn indexed_words_are_cut_at_tags() {
         assert_eq!(parse(word), Err(problem.to_owned()), "{word}");
     }
 }
+
+#[test]
+fn parts_after_the_first_identifier_are_counted() {
+    for (word, count) in [
+        ("gi|1|gb|AAB00001.1|", 2),
+        ("gb|AAB00001.1|loc|x|y", 2),
+        ("ref|NP_000001.1||||", 0),
+        ("ref|NP_000001.1||||x", 1),
+        ("pat|US|3|2|9|z", 2),
+        ("lcl|a|b", 1),
+        ("gi|5|", 0),
+        ("AAB00001.1", 0),
+    ] {
+        let first = parse_first_id_with_surplus(word.as_bytes()).expect("an identifier");
+        assert_eq!(first.surplus_parts, count, "{word}");
+    }
+}
