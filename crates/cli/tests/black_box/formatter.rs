@@ -90,3 +90,19 @@ fn alignments_of_unknown_queries_end_an_archive_of_an_archive() {
     let report = check(&fixture, "-outfmt|11", "archives");
     assert!(report.len() < text.len());
 }
+
+#[test]
+fn subjects_of_one_identifier_keep_their_ungapped_alignments() {
+    let fixture = Fixture::new();
+    let Some(oracle) = fixture.oracle else { return };
+    for name in ["first", "second"] {
+        let words = format!("-in|s.fa|-dbtype|prot|-parse_seqids|-out|{name}");
+        let made = fixture.run(&oracle.program("makeblastdb"), &Fixture::words(&words), &[]);
+        assert!(made.status.success(), "{}", complaint(&made));
+    }
+    let search = "-db|first second|-ungapped|-comp_based_stats|F";
+    write_archives(&fixture, "archives", search, &[]);
+    for format in ["0", "1", "5", "6", "7", "8", "9", "12", "15"] {
+        check(&fixture, &format!("-outfmt|{format}"), "archives");
+    }
+}

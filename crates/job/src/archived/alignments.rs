@@ -77,7 +77,8 @@ impl<'a> HitReader<'a> {
                 self.subjects.set_archived_name(oid, name);
             }
             let of_query = &mut hits[query];
-            if of_query.last().is_none_or(|last| last.oid != oid) {
+            // Several databases can have the identifier.
+            if stored.begins_subject || of_query.last().is_none_or(|last| last.oid != oid) {
                 of_query.push(SubjectHit::new(oid, Vec::new()));
             }
             if let Some(hit) = of_query.last_mut() {
@@ -351,6 +352,7 @@ mod tests {
                 coverage: None,
                 segments: parts.iter().map(part).collect(),
                 listed_ids: Vec::new(),
+                begins_subject: false,
             };
             super::joined(&alignment, |segment| segment.query.as_ref())
         };

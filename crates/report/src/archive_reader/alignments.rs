@@ -66,6 +66,9 @@ pub struct StoredAlignment {
     pub segments: Vec<Segment>,
     /// The identifiers of the subject that the search showed, such as `gi:5`; empty for all.
     pub listed_ids: Vec<Vec<u8>>,
+    /// Whether it is the first one of a subject in an ungapped search. Gapped searches do not store
+    /// where the alignments of a subject begin.
+    pub begins_subject: bool,
 }
 
 /// A run of columns: what it covers of both sequences, `None` for a gap.
@@ -96,6 +99,11 @@ pub(super) fn read(node: Node<'_>, alignments: &mut Vec<StoredAlignment>) -> Res
     read_segments(segments, scores, alignments)?;
     let listed_ids = listed_ids(extension)?;
     alignments[first..].iter_mut().for_each(|it| it.listed_ids.clone_from(&listed_ids));
+    if is_ungapped(segments, scores)?
+        && let Some(alignment) = alignments.get_mut(first)
+    {
+        alignment.begins_subject = true;
+    }
     Ok(())
 }
 
@@ -125,6 +133,16 @@ fn listed_ids(extension: Option<Node<'_>>) -> Result<Vec<Vec<u8>>> {
     Ok(ids)
 }
 
+/// Returns whether these are the segments of an ungapped search, which have scores of their own.
+fn is_ungapped(segments: Node<'_>, scores: Option<Node<'_>>) -> Result<bool> {
+    let (kind, _) = segments.choice(SEGMENTS)?;
+    Ok(match SEGMENTS[kind] {
+        "dendiag" => true,
+        "std" => scores.is_none(),
+        _ => false,
+    })
+}
+
 fn read_segments(
     segments: Node<'_>,
     scores: Option<Node<'_>>,
@@ -137,7 +155,6 @@ fn read_segments(
             Ok(())
         }),
         "std" if scores.is_none() => list.list()?.try_for_each(|node| {
-            // Ungapped alignments have their scores within each segment.
             let (both, segment, scores) = standard_segment(node)?;
             alignments.push(with_scores(node, both, vec![segment], scores)?);
             Ok(())
@@ -322,6 +339,7 @@ fn with_scores(
         coverage: None,
         segments,
         listed_ids: Vec::new(),
+        begins_subject: false,
     };
     let (mut has_bit_score, mut has_evalue) = (false, false);
     for score in super::list(scores)? {
