@@ -95,9 +95,14 @@ pub static SEQUENCE: AsnType = AsnType::Fields(&[
             member(1, "mol", &AsnType::Enumerated(&[("aa", 3), ("na", 4)])),
             member(2, "length", &AsnType::Integer),
             member(6, "seq-data", &LETTERS),
+            member(8, "hist", &HISTORY),
         ]),
     ),
 ]);
+
+/// The origin of a sequence (`Seq-hist`, seq.asn), as queries with a range in their identifier have
+/// it.
+static HISTORY: AsnType = AsnType::Fields(&[member(0, "assembly", &AsnType::SetOf(&ALIGNMENT))]);
 
 static LETTERS: AsnType = AsnType::Choice(&[
     member(1, "iupacaa", &AsnType::Text),
