@@ -106,3 +106,21 @@ fn subjects_of_one_identifier_keep_their_ungapped_alignments() {
         check(&fixture, &format!("-outfmt|{format}"), "archives");
     }
 }
+
+#[test]
+fn queries_have_histories_and_several_identifiers() {
+    let fixture = Fixture::new();
+    if fixture.oracle.is_none() {
+        return;
+    }
+    let letters = "MKVLAADTGHIWQERTYPASDFGHKLCVNM";
+    let queries =
+        [">x43:3-10 t", ">gi|8|lcl|x8 title", ">loc x"].map(|line| format!("{line}\n{letters}\n"));
+    fs::write(fixture.path().join("q.fa"), queries.concat()).expect("queries");
+    write_archives(&fixture, "archives", "-db|db|-parse_deflines", &[("BATCH_SIZE", "1000")]);
+    for format in ["0", "5", "6", "7", "8", "11", "15"] {
+        for more in ["", "|-parse_deflines"] {
+            check(&fixture, &format!("-outfmt|{format}{more}"), "archives");
+        }
+    }
+}

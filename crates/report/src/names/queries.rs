@@ -20,28 +20,30 @@ pub fn sequence_id(query: &QueryResult) -> SeqId {
     id::choose_best_id(query.ids).cloned().unwrap_or_else(|| generated_id(query))
 }
 
-/// Returns whether a query has only a local identifier, or none. Without parsing, the identifiers
-/// of an archive may still be parsed ones; BLAST+ shows those that are not local.
-fn has_no_public_id(query: &QueryResult) -> bool {
-    matches!(query.ids, [] | [SeqId::Local(_)])
-}
-
-/// Returns the query's identifiers in the tabular formats: the parsed ones, or else the first word
-/// of its title.
+/// Returns the query's identifiers in the tabular formats. Without parsing, the first word of the
+/// title replaces local ones. The identifiers of an archive may still be parsed ones; BLAST+ shows
+/// those that are not local (`CBlastTabularInfo::SetQueryId`, tabular.cpp).
 pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
-    let is_local = has_no_public_id(query);
-    match first_word(query.title) {
-        word if is_local && !parse_deflines && !word.is_empty() => vec![local(word.to_vec())],
-        _ if query.ids.is_empty() => vec![generated_id(query)],
-        _ => query.ids.to_vec(),
+    let ids = match query.ids {
+        [] => vec![generated_id(query)],
+        ids => ids.to_vec(),
+    };
+    let word = first_word(query.title);
+    if parse_deflines || word.is_empty() {
+        return ids;
     }
+    let shown = |id: SeqId| if matches!(id, SeqId::Local(_)) { local(word.to_vec()) } else { id };
+    ids.into_iter().map(shown).collect()
 }
 
 /// Returns the query's name for `Query=` and `# Query:`. It consists of the identifier, if
-/// identifiers are parsed or an archive has one that is not local, and the title.
+/// identifiers are parsed or the chosen one of an archive is not local, and the title
+/// (`CAlignFormatUtil::GetSeqIdString`, align_format_util.cpp).
 pub fn query_display_name(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
     let mut line = Vec::new();
-    if setup.output.parse_deflines || !has_no_public_id(query) {
+    let chosen = id::choose_text_id(query.ids, setup.params.common().release.text_ranking);
+    let is_public = chosen.is_some_and(|id| !matches!(id, SeqId::Local(_)));
+    if setup.output.parse_deflines || is_public {
         line.extend(xml_query_id(setup, query));
         line.push(b' ');
     }
