@@ -267,10 +267,10 @@ fn plan(
     let search = (entry.read)(&given);
     let plan = plan::plan(&*search, environment, &mut warnings);
     let prefix = format!("[{}] ", program.name());
-    warnings.iter().for_each(|warning| complain(&warning.replacen(&prefix, "", 1)));
     if words::warns_of_few(archive, options) {
         complain("Warning: Examining 5 or more matches is recommended");
     }
+    warnings.iter().for_each(|warning| complain(&warning.replacen(&prefix, "", 1)));
     if words::is_sam(options) && !search.spec().properties().has_sam {
         return Err(Error::query_options("SAM format is only applicable to blastn results"));
     }

@@ -124,3 +124,15 @@ fn queries_have_histories_and_several_identifiers() {
         }
     }
 }
+
+#[test]
+fn the_warning_about_few_subjects_comes_first() {
+    let fixture = Fixture::new();
+    if fixture.oracle.is_none() {
+        return;
+    }
+    write_archives(&fixture, "archives", "-db|db|-max_target_seqs|2", &[]);
+    for words in ["-outfmt|1|-sorthsps|0", "-outfmt|0|-sorthits|0", "-outfmt|5|-sorthits|0"] {
+        check(&fixture, words, "archives");
+    }
+}
