@@ -21,7 +21,7 @@ use fleetblast_seq::id::{SeqId, choose_best_id};
 
 use self::common_search::CommonSearch;
 use crate::messages::{complain, say};
-use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
+use crate::options::blast_formatter::{ARCHIVE, BLAST_FORMATTER, FormatterOptions};
 use crate::options::compat;
 use crate::options::parse::{self, GivenOptions, Request};
 use crate::options::usage::ProgramName;
@@ -125,11 +125,9 @@ fn open(path: &OsStr) -> Result<Box<dyn Read>, Error> {
         return Ok(Box::new(input));
     }
     let file = File::open(path).map_err(|error| {
-        let name = path.to_string_lossy();
-        Error::new(
-            exit::INPUT,
-            format!("Command line argument error: Argument \"archive\". File is not accessible:  `{name}'\n({error})"),
-        )
+        let mut failure = Error::inaccessible(ARCHIVE.name(), &path.to_string_lossy());
+        failure.message.push_str(&format!("\n({error})"));
+        failure
     })?;
     Ok(Box::new(file))
 }

@@ -136,3 +136,16 @@ fn the_warning_about_few_subjects_comes_first() {
         check(&fixture, words, "archives");
     }
 }
+
+#[test]
+fn an_empty_name_of_a_file_is_not_shown() {
+    let fixture = Fixture::new();
+    let output = fixture.run(&fixture.called(NAME), &Fixture::words("-archive|"), &[]);
+    let expected = "Command line argument error: Argument \"archive\". File is not accessible\n";
+    assert!(
+        String::from_utf8_lossy(&output.stderr).starts_with(expected),
+        "{}",
+        complaint(&output)
+    );
+    assert_eq!(output.status.code(), Some(1));
+}
