@@ -55,7 +55,7 @@ const THREADS: [[&str; 2]; 3] = [
 ];
 
 /// Arguments of each program: help, and arguments that no program or not each program accepts.
-const ARGUMENTS: [&[&str]; 15] = [
+const ARGUMENTS: [&[&str]; 17] = [
     &["-h"],
     &["-help"],
     &["-xmlhelp"],
@@ -63,6 +63,8 @@ const ARGUMENTS: [&[&str]; 15] = [
     &["-dryrun", "-parse_deflines", "-parse_seqids", "-xmlhelp"],
     &["-xmlhelp", "-h"],
     &["-xmlhelp=x", "-nosuch"],
+    &["-help-full"],
+    &["-help-full", "-help"],
     &["-nosuch"],
     &["-no_taxid_expansion", "-taxids", "9606", "-subject", "x"],
     &["-sum_stats", "x"],

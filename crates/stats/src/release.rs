@@ -65,6 +65,8 @@ pub struct Release {
     pub rounds_coverage: bool,
     /// Whether a flag may have a value after `=`, which is ignored.
     pub flags_may_have_values: bool,
+    /// Whether all programs have `-help-full`, which also shows hidden options.
+    pub has_full_help: bool,
     /// Whether messages of searches go to the file of `-logfile`, and not only errors of arguments.
     pub logs_searches: bool,
     /// Whether a file of `-conffile` must exist here, even if its name is searched elsewhere.
@@ -193,6 +195,7 @@ impl Release {
         keeps_titles: false,
         rounds_coverage: false,
         flags_may_have_values: true,
+        has_full_help: false,
         logs_searches: true,
         requires_conffile: false,
         advises_on_few_queries: true,
@@ -249,6 +252,7 @@ impl Release {
         trims_database_names: true,
         text_ranking: TextRanking::RefSeqEqual,
         counts_sequences_of_taxa: true,
+        has_full_help: true,
         logs_searches: false,
         requires_conffile: true,
         counts_oid_lists: true,

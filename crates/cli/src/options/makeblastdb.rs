@@ -72,15 +72,14 @@ const SINCE_METADATA: &[Later] = &[Change::Added.since(LATER)];
 const KINDS: ValueWords<DatabaseKind, 2> =
     ValueWords::new([("nucl", DatabaseKind::Nucleotide), ("prot", DatabaseKind::Protein)]);
 
-/// `-help-full`.
+/// `-help-full`, which other programs do not show in their help.
 pub const HELP_FULL: Opt<bool> = Opt::flag(
     "help-full",
     Group::TOP,
     &["Print USAGE, DESCRIPTION and ARGUMENTS, including hidden ones; ignore all other \
          parameters"],
 )
-.later(&[Change::Added.since(&Release::V2_17_0)])
-.unsupported();
+.later(&[Change::Added.since(&Release::V2_17_0)]);
 
 /// `-in`.
 pub const IN: Opt<OsString> =

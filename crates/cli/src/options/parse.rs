@@ -149,6 +149,9 @@ pub fn parse(
             // Without a value, BLAST+ ignores the option.
             continue;
         }
+        if text == b"-help-full" && program.release.is_some_and(|release| release.has_full_help) {
+            return Ok(Request::Print(usage::full_with_hidden(program, name)));
+        }
         let option = option_named(program, key).map_err(report)?;
         match text {
             b"-h" => return Ok(Request::Print(usage::brief(program, name))),

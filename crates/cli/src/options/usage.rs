@@ -24,11 +24,27 @@ impl ProgramName {
     }
 }
 
+/// The options that the help under the name of a program of BLAST+ has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Visibility {
+    /// The options that are not hidden.
+    Shown,
+    /// Also hidden ones that BLAST+ describes in `-xmlhelp`. It removes the others from its table.
+    Hidden,
+}
+
+impl Visibility {
+    fn has(self, option: &OptionSpec) -> bool {
+        let is_described = self == Self::Hidden && !option.xml_flags.is_empty();
+        !option.is_hidden || is_described
+    }
+}
+
 /// Formats USAGE and DESCRIPTION.
-fn synopsis(program: &Program, name: ProgramName) -> String {
+fn synopsis(program: &Program, name: ProgramName, visibility: Visibility) -> String {
     let mut out = String::from("USAGE\n");
     let shown = program.all().filter(|option| match name {
-        ProgramName::Blast => option.group != Group::FLEETBLAST && !option.is_hidden,
+        ProgramName::Blast => option.group != Group::FLEETBLAST && visibility.has(option),
         ProgramName::FleetBlast => !option.refused.is_whole(),
     });
     let words = shown.map(|option| {
@@ -49,13 +65,22 @@ fn synopsis(program: &Program, name: ProgramName) -> String {
 
 /// Formats the text of `-h`.
 pub fn brief(program: &Program, name: ProgramName) -> String {
-    synopsis(program, name)
+    synopsis(program, name, Visibility::Shown)
         + "\nUse '-help' to print detailed descriptions of command line arguments\n"
 }
 
 /// Formats the text of `-help`.
 pub fn full(program: &Program, name: ProgramName) -> String {
-    let mut out = synopsis(program, name);
+    help(program, name, Visibility::Shown)
+}
+
+/// Formats the text of `-help-full`.
+pub fn full_with_hidden(program: &Program, name: ProgramName) -> String {
+    help(program, name, Visibility::Hidden)
+}
+
+fn help(program: &Program, name: ProgramName, visibility: Visibility) -> String {
+    let mut out = synopsis(program, name, visibility);
     if program.all().any(|option| option.mandatory) {
         out.push_str("\nREQUIRED ARGUMENTS\n");
         let mandatory = program.all().filter(|option| option.mandatory);
@@ -64,7 +89,7 @@ pub fn full(program: &Program, name: ProgramName) -> String {
     out.push_str("\nOPTIONAL ARGUMENTS\n");
     for &group in [Group::TOP].iter().chain(program.groups) {
         let is_listed = |option: &OptionSpec| {
-            let is_hidden = option.is_hidden && name == ProgramName::Blast;
+            let is_hidden = name == ProgramName::Blast && !visibility.has(option);
             option.group == group && !option.mandatory && !is_hidden
         };
         let mut options = program.all().filter(is_listed).peekable();
