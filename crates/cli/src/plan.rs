@@ -20,7 +20,7 @@ mod metadata;
 mod protein;
 mod psiblast;
 mod pssm;
-mod restrict;
+pub(crate) mod restrict;
 mod search;
 mod tblastn;
 mod tblastx;
@@ -227,9 +227,12 @@ pub trait SearchProgram {
     fn report_options(&self) -> Vec<fleet::OptionText>;
 }
 
-/// The format of the report and the checked files of the options. BLAST+ checks the format first.
+/// The format of the report and the checked files of the options. BLAST+ checks the format first,
+/// but if it stores the search, it checks the file for that first, and the format with the options
+/// of the report (`CBlastAppArgs::SetOptions`, blast_args.cpp).
 struct OpenedFiles {
-    choice: format::FormatChoice,
+    choice: Result<format::FormatChoice, Error>,
+    strategy: Option<Destination>,
     subjects: Subjects,
     restriction: Option<Restriction>,
     query: Result<Source, Error>,
@@ -239,7 +242,12 @@ struct OpenedFiles {
 impl OpenedFiles {
     fn new(program: &dyn SearchProgram, warnings: &mut Vec<String>) -> Result<Self, Error> {
         let options = program.common();
-        let choice = format::FormatChoice::parse(&options.formatting.outfmt, options.release)?;
+        let strategy = options.export_search_strategy.as_deref();
+        let strategy = strategy.map(|file| input::destination(EXPORT_SEARCH_STRATEGY.name(), file));
+        let strategy = strategy.transpose()?;
+        let choice = format::FormatChoice::parse(&options.formatting.outfmt, options.release);
+        let choice = if strategy.is_some() { choice } else { Ok(choice?) };
+        let number = choice.as_ref().map_or(0, format::FormatChoice::number);
         let subjects = input::subjects(&options.database, options.release)?;
         let restriction = restrict::restriction(&options.database, options.release, warnings)?;
         let (option, query) = program.query();
@@ -252,12 +260,12 @@ impl OpenedFiles {
         let out = match options.fleet.output {
             // The I/O ranks check the file of the report.
             _ if elsewhere => Destination::Stdout,
-            Strategy::Records if matches!(choice.number(), 13 | 14) => {
-                let what = format!("-outfmt {} with -output records", choice.number());
+            Strategy::Records if matches!(number, 13 | 14) => {
+                let what = format!("-outfmt {number} with -output records");
                 return Err(Error::unsupported(program.spec().name(), what));
             }
             Strategy::Records => input::records(files::OUT.name(), &options.files.out)?,
-            _ => input::report_destination(files::OUT.name(), &options.files.out, choice.number())?,
+            _ => input::report_destination(files::OUT.name(), &options.files.out, number)?,
         };
         // An unusable file ends the job before the search rather than after it.
         for (option, file) in
@@ -271,7 +279,7 @@ impl OpenedFiles {
         if options.fleet.trace.as_ref().is_some_and(|trace| trace == "-") {
             return Err(Error::query_options("-trace needs a file, not standard output"));
         }
-        Ok(OpenedFiles { choice, subjects, restriction, query, out })
+        Ok(OpenedFiles { choice, strategy, subjects, restriction, query, out })
     }
 }
 
@@ -280,9 +288,10 @@ impl OpenedFiles {
 ///
 /// # Errors
 /// The first error, in the order in which BLAST+ checks (`CBlastAppArgs::SetOptions`,
-/// blast_args.cpp): output format, subjects, query and output files, filter, ranges, use of the
-/// format, the program's own options, and then combinations of values. Options and variables that
-/// FleetBLAST does not support are refused by name before all this.
+/// blast_args.cpp): output format (later if the search is stored), subjects, query and output
+/// files, filter, ranges, use of the format, the program's own options, and then combinations of
+/// values. Options and variables that FleetBLAST does not support are refused by name before all
+/// this.
 pub fn plan(
     program: &dyn SearchProgram,
     environment: &ProcessEnvironment<'_>,
@@ -297,7 +306,7 @@ pub fn plan(
 }
 
 fn with_files(
-    OpenedFiles { choice, subjects, restriction, query, out }: OpenedFiles,
+    OpenedFiles { choice, strategy, subjects, restriction, query, out }: OpenedFiles,
     program: &dyn SearchProgram,
     environment: &ProcessEnvironment<'_>,
     warnings: &mut Vec<String>,
@@ -306,7 +315,7 @@ fn with_files(
     program.check_filter()?;
     let query_range = input::range(options.queries.query_loc.as_deref(), "query", options.release)?;
     let (report, hitlist_size) = format::report(
-        choice,
+        choice?,
         (spec, options.release),
         &options.formatting,
         environment,
@@ -325,7 +334,7 @@ fn with_files(
         Format::Archive => archive_request(program, hitlist_size, "-outfmt 11")?,
         _ => ArchiveRequest::default(),
     };
-    let strategy = strategy(program, hitlist_size, &out)?;
+    let strategy = plan_strategy(program, hitlist_size, strategy, &out)?;
     let has_db = options.database.db.is_some();
     let (threads, split) = threads::choose_threads_and_division(
         &options.threads,
@@ -435,14 +444,14 @@ fn archive_request(
 }
 
 /// Plans the search strategies that the job writes, if there is a file for them.
-fn strategy(
+fn plan_strategy(
     program: &dyn SearchProgram,
     hitlist_size: usize,
+    file: Option<Destination>,
     out: &Destination,
 ) -> Result<Option<StrategyPlan>, Error> {
-    let Some(file) = &program.common().export_search_strategy else { return Ok(None) };
+    let Some(file) = file else { return Ok(None) };
     let name = EXPORT_SEARCH_STRATEGY.name();
-    let file = input::destination(name, file)?;
     input::refuse_same_file((files::OUT.name(), out), (name, &file))?;
     let request = archive_request(program, hitlist_size, "-export_search_strategy")?;
     Ok(Some(StrategyPlan { out: file, request }))
