@@ -27,7 +27,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     match &Operation::new(given)? {
         Operation::Gis(list) => gi_list::convert_file(list),
         Operation::SeqIds(list) => seqid_list::convert_file(list),
-        Operation::SeqIdInfo(path) => seqid_list::print_info(path),
+        Operation::SeqIdInfo(path, release) => seqid_list::print_info(path, release),
         Operation::Alias(alias) => alias::create(alias),
     }
 }

@@ -18,8 +18,9 @@ pub(super) enum Operation {
     Gis(GiConversion),
     /// Conversion of a list of identifiers.
     SeqIds(SeqIdConversion),
-    /// Description of this binary list of identifiers (`-seqid_file_info`).
-    SeqIdInfo(OsString),
+    /// Description of this binary list of identifiers (`-seqid_file_info`) in the words of the
+    /// release.
+    SeqIdInfo(OsString, &'static Release),
     /// Creation of an alias.
     Alias(AliasOptions),
 }
@@ -85,7 +86,7 @@ impl Operation {
             return Err(error);
         }
         if let Some(path) = values.optional(&table::SEQID_FILE_INFO) {
-            return Ok(Self::SeqIdInfo(path));
+            return Ok(Self::SeqIdInfo(path, values.release()));
         }
         if let Some(input) = values.optional(&table::SEQID_FILE_IN) {
             return Ok(Self::SeqIds(SeqIdConversion {

@@ -3,12 +3,13 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use fleetblast_db::restrict::list::{SeqIdListInfo, find_and_read};
+use fleetblast_db::restrict::list::SeqIdListInfo;
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind, version_5_list_key};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::output::leave_empty;
 use fleetblast_job::plan::Destination;
 use fleetblast_makedb::{SeqIdListFile, SourceDatabase};
+use fleetblast_stats::release::Release;
 
 use super::options::SeqIdConversion;
 use super::{destination, with_extension, write_file};
@@ -16,6 +17,7 @@ use crate::dates;
 use crate::messages::say;
 use crate::options::blastdb_aliastool::SEQID_FILE_IN;
 use crate::options::compat;
+use crate::plan::restrict::read_list;
 use crate::text_file::read_text_file;
 
 /// Converts the list of `-seqid_file_in`.
@@ -114,9 +116,9 @@ fn volume_names(database: &Database) -> Vec<u8> {
 }
 
 /// Prints the description of a list (`CBlastSeqidlistFile::PrintSeqidlistInfo`).
-pub(super) fn print_info(path: &OsStr) -> Result<(), Error> {
+pub(super) fn print_info(path: &OsStr, release: &Release) -> Result<(), Error> {
     let search = SearchPath::from_environment()?;
-    let (_, contents) = find_and_read(&path.to_string_lossy(), &search)?;
+    let (_, contents) = read_list(&path.to_string_lossy(), &search, release)?;
     let info = SeqIdListInfo::parse(&contents).map_err(Error::database)?;
     let text = match info.filter(|info| info.id_count > 0) {
         Some(info) => describe(&info),

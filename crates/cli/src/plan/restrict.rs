@@ -94,8 +94,20 @@ fn read<T>(
     release: &Release,
     parse: impl Fn(&[u8]) -> Result<T, ListError>,
 ) -> Result<T, Error> {
-    let name = to_text(name);
-    let (path, contents) = list::find_and_read(&name, search).map_err(|error| match error {
+    let (path, contents) = read_list(&to_text(name), search, release)?;
+    parse(&contents).map_err(|problem| DbError::InvalidList { path, problem }.into())
+}
+
+/// Reads the list with this name. Returns its path and contents.
+///
+/// # Errors
+/// A list that does not exist, in the words of the release, or that cannot be read.
+pub fn read_list(
+    name: &str,
+    search: &SearchPath,
+    release: &Release,
+) -> Result<(PathBuf, Vec<u8>), Error> {
+    list::find_and_read(name, search).map_err(|error| match error {
         // BLAST+ does not print the name of the list.
         DbError::MissingList { .. } => {
             let error = DbError::MissingList { path: PathBuf::new(), later_words: false };
@@ -104,6 +116,5 @@ fn read<T>(
             Error::new(error.exit_code(), error.stderr_line() + &advice)
         }
         error => error.into(),
-    })?;
-    parse(&contents).map_err(|problem| DbError::InvalidList { path, problem }.into())
+    })
 }
