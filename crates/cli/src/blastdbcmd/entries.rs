@@ -57,7 +57,7 @@ impl Retrieval<'_> {
             Selection::Ids(list) => self.entries(list, &config, out),
             Selection::Pig(pig) => {
                 let oid = self.source.lookup.oid_of_pig((*pig).into())?;
-                let oid = oid.ok_or_else(no_such_oid)?;
+                let oid = oid.ok_or_else(|| self.no_such_oid())?;
                 self.write_all([oid], &config, out)
             }
             Selection::PigBatch(path) => {
@@ -67,6 +67,16 @@ impl Retrieval<'_> {
                 "Must specify query type: one of 'entry', 'entry_batch', or 'pig'".to_owned(),
             )),
         }
+    }
+
+    /// Returns the error for a PIG that does not exist. BLAST+ formats the missing sequence, so an
+    /// unknown first field of the format is reported instead.
+    fn no_such_oid(&self) -> Stop {
+        let unknown = match self.format {
+            Format::Fields(fields) => fields.unknown_first_field(self.source),
+            Format::Fasta(_) | Format::Bioseq | Format::Deflines => None,
+        };
+        Stop::Message(unknown.unwrap_or_else(|| "OID not found".to_owned()))
     }
 
     fn write_all(
@@ -155,7 +165,7 @@ impl Retrieval<'_> {
             let pig = number::parse_int4(id).unwrap_or(0);
             match self.source.lookup.oid_of_pig(pig.into())? {
                 Some(oid) => self.write(oid, &config, None, &mut buffer, out)?,
-                None if !self.source.lookup.has_pig_index() => return Err(no_such_oid()),
+                None if !self.source.lookup.has_pig_index() => return Err(self.no_such_oid()),
                 None => {
                     messages::error(&format!("Skipped IPG: {shown}"));
                     good = false;
@@ -231,10 +241,6 @@ impl Retrieval<'_> {
 }
 
 /// Returns the error for a PIG that has no sequence.
-fn no_such_oid() -> Stop {
-    Stop::Message("OID not found".to_owned())
-}
-
 /// Reads a file of `-entry_batch` or `-ipg_batch`.
 fn read_batch(option: &str, path: &OsStr) -> Result<Vec<u8>, Stop> {
     read_text_file(option, path).map_err(|error| {

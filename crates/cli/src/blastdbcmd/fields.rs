@@ -95,6 +95,14 @@ impl Fields {
         Ok(Self { fields, end: text, of_deflines })
     }
 
+    /// Returns the message about the first field if BLAST+ does not know it.
+    pub(super) fn unknown_first_field(&self, source: &Source) -> Option<String> {
+        let &(_, field) = self.fields.first()?;
+        let is_known =
+            b"shmol".contains(&field) || of_line(field, &Defline::default(), source).is_some();
+        (!is_known).then(|| unknown_field_message(field))
+    }
+
     /// Appends the lines of a sequence to `out`. There is one line for each definition line if the
     /// format has a field of definition lines, else one line in all. With `target`, only that
     /// definition line is written.
