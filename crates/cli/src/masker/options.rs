@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use fleetblast_job::error::Error;
+use fleetblast_job::output::leave_empty;
 use fleetblast_report::masking::MaskEncoding;
 use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::id::Molecule;
@@ -15,6 +16,7 @@ use crate::options::masker as shared;
 use crate::options::parse::GivenOptions;
 use crate::options::segmasker::{self, SEGMASKER};
 use crate::options::values::Values;
+use crate::plan::input;
 use crate::stream_number::stream_number;
 
 /// Exit code of `segmasker` after an error in its input.
@@ -95,6 +97,8 @@ impl Options {
         let options = Self::new(&values, Algorithm::Dust { window, params }, description)?;
         let hard_masking = values.flag_if_listed(&dustmasker::HARD_MASKING);
         if hard_masking && options.format != Format::Fasta {
+            // BLAST+ has opened its output by now.
+            leave_empty(&input::destination(shared::OUT.name(), &options.out)?);
             return Err(execution_failure("Hard masking can only be applied for fasta output"));
         }
         Ok(Self { hard_masking, ..options })
