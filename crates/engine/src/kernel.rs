@@ -1,8 +1,8 @@
 //! The vector instructions in use, chosen at run time.
 //!
-//! A value of [`Avx512`] or [`Avx2`] is proof that this CPU has the instructions, since only
-//! detection creates one. Functions that need them take such a value, so that safe code cannot run
-//! them elsewhere.
+//! A value of [`Avx512`], [`Avx2`] or [`Neon`] is proof that this CPU has the instructions, since
+//! only detection creates one. Functions that need them take such a value, so that safe code cannot
+//! run them elsewhere.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -16,6 +16,10 @@ pub struct Avx512(());
 /// CPUs have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx2(());
+
+/// Proof of NEON: 16 bytes a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neon(());
 
 impl Avx512 {
     /// Returns the proof if this CPU has the instructions.
@@ -36,6 +40,13 @@ impl Avx2 {
             return Some(Avx2(()));
         }
         None
+    }
+}
+
+impl Neon {
+    /// Returns the proof on 64-bit Arm CPUs; they all have the instructions.
+    pub fn detect() -> Option<Neon> {
+        cfg!(target_arch = "aarch64").then_some(Neon(()))
     }
 }
 
@@ -62,6 +73,8 @@ pub enum Kernel {
     Avx512(Avx512),
     /// AVX2.
     Avx2(Avx2),
+    /// NEON.
+    Neon(Neon),
     /// Plain Rust, vectorised as the compiler can.
     Portable,
 }
@@ -69,7 +82,11 @@ pub enum Kernel {
 impl Kernel {
     /// Returns all kernels that this CPU supports, the best first.
     pub fn available() -> impl Iterator<Item = Kernel> {
-        let vectors = [Avx512::detect().map(Kernel::Avx512), Avx2::detect().map(Kernel::Avx2)];
+        let vectors = [
+            Avx512::detect().map(Kernel::Avx512),
+            Avx2::detect().map(Kernel::Avx2),
+            Neon::detect().map(Kernel::Neon),
+        ];
         vectors.into_iter().flatten().chain([Kernel::Portable])
     }
 
@@ -88,7 +105,7 @@ impl Kernel {
         match self {
             Kernel::Avx512(proof) => Some(proof.into()),
             Kernel::Avx2(proof) => Some(proof),
-            Kernel::Portable => None,
+            Kernel::Neon(_) | Kernel::Portable => None,
         }
     }
 
@@ -97,6 +114,7 @@ impl Kernel {
         match self {
             Kernel::Avx512(_) => "avx512",
             Kernel::Avx2(_) => "avx2",
+            Kernel::Neon(_) => "neon",
             Kernel::Portable => "portable",
         }
     }
@@ -133,6 +151,7 @@ mod tests {
             ("avx512", Kernel::from_name("avx512").is_some()),
             ("avx512cd", conflicts),
             ("avx2", Kernel::from_name("avx2").is_some()),
+            ("neon", Kernel::from_name("neon").is_some()),
         ];
         for (name, _) in kernels.into_iter().filter(|(_, is_here)| !is_here) {
             let line = format!("NOT TESTED: {name} kernels (the CPU lacks them)\n");

@@ -14,6 +14,8 @@ pub mod grouping;
 pub mod hits;
 pub mod kernel;
 pub mod lists;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod nucleotide;
 pub mod order;
 pub mod params;

@@ -212,7 +212,7 @@ impl Extender {
         let found = match self.kernel {
             Kernel::Avx512(proof) => frames::avx512::extend(proof, frames, directions),
             Kernel::Avx2(proof) => frames::avx2::extend(proof, frames, directions),
-            Kernel::Portable => [None; 2],
+            _ => [None; 2],
         };
         // The vector code calls its rows the query; here they are the subject.
         found.map(|extent| {

@@ -113,6 +113,6 @@ pub(super) fn perform<W: Computation>(kernel: Kernel, work: W) -> Option<W::Outp
     match kernel {
         Kernel::Avx512(proof) => Some(avx512::perform(proof, work)),
         Kernel::Avx2(proof) => Some(avx2::perform(proof, work)),
-        Kernel::Portable => None,
+        _ => None,
     }
 }

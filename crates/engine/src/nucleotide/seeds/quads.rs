@@ -18,6 +18,7 @@ pub(super) struct PackedQuads {
     /// Number of bytes for the positions with the same remainder modulo four.
     stride: usize,
     /// Number of letters in all contexts.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no screen"))]
     length: u32,
     /// Scores of four pairs of bases, by the number of pairs that differ; `None` if they do not fit
     /// a byte.
@@ -62,6 +63,7 @@ impl PackedQuads {
     /// first seed in the lowest bit. A seed is a query position and a subject position. There are
     /// at most [`SIDE_BY_SIDE`](super::screen_goal::SIDE_BY_SIDE) seeds.
     #[inline]
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "no screen"))]
     pub fn screen(
         &self,
         kernel: Kernel,

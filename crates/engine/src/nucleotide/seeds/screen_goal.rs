@@ -2,6 +2,7 @@
 
 /// The score that a seed must reach, and the X-drop of its extension.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(any(target_arch = "x86_64", test)), expect(dead_code, reason = "no screen"))]
 pub(super) struct ScreenGoal {
     /// Greatest drop of the score that does not stop an extension.
     pub x_drop: i32,
