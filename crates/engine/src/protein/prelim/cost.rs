@@ -47,6 +47,9 @@ fn pairs_per_ns(kernel: Kernel) -> f64 {
         Kernel::Avx512(_) => 160.0,
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2(_) => 80.0,
+        // From the number of instructions; not measured.
+        #[cfg(target_arch = "aarch64")]
+        Kernel::Neon(_) => 40.0,
         _ => 20.0,
     }
 }

@@ -47,6 +47,23 @@ fn run<const N: usize>(
     }
 }
 
+/// Does the work of [`portable`] with NEON.
+#[cfg(target_arch = "aarch64")]
+pub(super) fn neon(
+    _: crate::kernel::Neon,
+    steps: &Steps,
+    before: &mut [i8],
+    found: impl FnMut(usize, usize),
+) {
+    use crate::neon::{bits, load_s8, vandq_u8, vcgeq_s8, vcgtq_s8, vdupq_n_s8};
+
+    let threshold = vdupq_n_s8(steps.threshold);
+    run::<16>(steps, before, found, next_lanes, |from, to| {
+        let below = vcgtq_s8(threshold, load_s8(from));
+        u64::from(bits(vandq_u8(below, vcgeq_s8(load_s8(to), threshold))))
+    });
+}
+
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86::{avx2, avx512};
 

@@ -42,6 +42,8 @@ mod avx2;
 mod avx512;
 mod line;
 mod locate;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 mod stepper;
 #[cfg(test)]
@@ -188,7 +190,7 @@ struct Steps<'a> {
 
 impl<'a> Steps<'a> {
     /// Returns whether only the second of two steps is tested.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn tests_pairs(&self) -> bool {
         self.watched < self.threshold
     }

@@ -4,8 +4,12 @@
 use super::avx2;
 #[cfg(target_arch = "x86_64")]
 use super::avx512::{self, ThresholdTest};
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 use super::{Advance, Steps, UNROLLED, locate, portable};
 use crate::kernel::Kernel;
+#[cfg(target_arch = "aarch64")]
+use crate::kernel::Neon;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};
 
@@ -16,6 +20,8 @@ pub(super) enum Stepper {
     Avx512(Avx512, ThresholdTest),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
     Portable,
 }
 
@@ -27,6 +33,8 @@ impl Stepper {
             Kernel::Avx512(proof) => Stepper::Avx512(proof, ThresholdTest::detect()),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(proof) => Stepper::Avx2(proof),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon(proof) => Stepper::Neon(proof),
             _ => Stepper::Portable,
         }
     }
@@ -38,6 +46,8 @@ impl Stepper {
             Stepper::Avx512(..) => avx512::LANES,
             #[cfg(target_arch = "x86_64")]
             Stepper::Avx2(_) => avx2::LANES,
+            #[cfg(target_arch = "aarch64")]
+            Stepper::Neon(_) => neon::LANES,
             Stepper::Portable => portable::LANES,
         }
     }
@@ -50,17 +60,21 @@ impl Stepper {
             Stepper::Avx512(..) => avx512::MAX_ELEMENTS,
             #[cfg(target_arch = "x86_64")]
             Stepper::Avx2(_) => avx2::MAX_ELEMENTS,
+            #[cfg(target_arch = "aarch64")]
+            Stepper::Neon(_) => neon::MAX_ELEMENTS,
             Stepper::Portable => portable::MAX_ELEMENTS,
         }
     }
 
     /// Returns whether it saves time to test only the second of two steps. It does where additions
     /// and maxima take the same ports, as on Intel's processors with AVX2. (On AMD's, where it
-    /// changes little, it was not measured.)
+    /// changes little, and with NEON it was not measured.)
     pub fn gains_by_pairs(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
             Stepper::Avx2(_) => true,
+            #[cfg(target_arch = "aarch64")]
+            Stepper::Neon(_) => true,
             _ => false,
         }
     }
@@ -86,6 +100,8 @@ impl Stepper {
             }
             #[cfg(target_arch = "x86_64")]
             Stepper::Avx2(proof) => avx2::advance(proof, elements, steps, before, after, leaving),
+            #[cfg(target_arch = "aarch64")]
+            Stepper::Neon(proof) => neon::advance(proof, elements, steps, before, after, leaving),
             Stepper::Portable => portable::advance(elements, steps, before, after, leaving),
         }
     }
@@ -125,6 +141,8 @@ impl Stepper {
             Stepper::Avx512(proof, _) => locate::avx512(proof, steps, before, found),
             #[cfg(target_arch = "x86_64")]
             Stepper::Avx2(proof) => locate::avx2(proof, steps, before, found),
+            #[cfg(target_arch = "aarch64")]
+            Stepper::Neon(proof) => locate::neon(proof, steps, before, found),
             Stepper::Portable => locate::portable::<{ portable::LANES }>(steps, before, found),
         }
     }
