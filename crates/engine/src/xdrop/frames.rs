@@ -27,6 +27,8 @@
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
 
 use super::Extent;
 use crate::scores::{RowNumber, ScoreRows};

@@ -3,12 +3,18 @@
 use super::rows::{LastRow, Rows};
 use super::{Direction, ExtensionCosts, Extent};
 use crate::kernel::Kernel;
+#[cfg(target_arch = "aarch64")]
+use crate::kernel::Neon;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};
 use crate::scores::ScoreRows;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::xdrop::frames::Frames;
+#[cfg(target_arch = "aarch64")]
+use crate::xdrop::frames::neon;
 #[cfg(target_arch = "x86_64")]
-use crate::xdrop::frames::{Frames, avx2, avx512};
-#[cfg(target_arch = "x86_64")]
+use crate::xdrop::frames::{avx2, avx512};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use fleetblast_seq::alphabet::SENTINEL;
 
 /// Parameters that extensions with the same scores and costs share.
@@ -18,6 +24,8 @@ pub(in crate::protein::prelim) enum Extender {
     Avx512(Avx512, Box<Frames>),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2, Box<Frames>),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon, Box<Frames>),
     Rows(Rows),
 }
 
@@ -34,6 +42,10 @@ impl Extender {
             Kernel::Avx2(proof) => {
                 Some(Extender::Avx2(proof, Box::new(Frames::new(scores, costs, SENTINEL)?)))
             }
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon(proof) => {
+                Some(Extender::Neon(proof, Box::new(Frames::new(scores, costs, SENTINEL)?)))
+            }
             _ => Rows::new(scores, costs).map(Extender::Rows),
         }
     }
@@ -46,6 +58,8 @@ impl Extender {
             Extender::Avx512(proof, frames) => avx512::extend(*proof, frames, directions),
             #[cfg(target_arch = "x86_64")]
             Extender::Avx2(proof, frames) => avx2::extend(*proof, frames, directions),
+            #[cfg(target_arch = "aarch64")]
+            Extender::Neon(proof, frames) => neon::extend(*proof, frames, directions),
             Extender::Rows(rows) => directions.map(|direction| rows.extend(direction, row)),
         }
     }
