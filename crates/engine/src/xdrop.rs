@@ -9,10 +9,12 @@
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code))]
 pub(crate) mod frames;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
 pub(crate) mod traced;
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code))]
 mod window;
 
 use crate::kernel::Kernel;
@@ -98,6 +100,8 @@ pub(crate) fn extend(
         }
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2(proof) => Some(avx2::extend(proof, query, subject, scheme, window, recorder)),
+        #[cfg(target_arch = "aarch64")]
+        Kernel::Neon(proof) => Some(neon::extend(proof, query, subject, scheme, window, recorder)),
         _ => None,
     }
 }

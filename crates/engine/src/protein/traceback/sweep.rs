@@ -76,6 +76,8 @@ impl Sweep {
             Kernel::Avx512(proof) => x86::avx512(proof, row),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(proof) => x86::avx2(proof, row),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon(proof) => row.advance(proof),
             _ => row.advance(Plain),
         }
     }
@@ -163,6 +165,14 @@ fn zip(a: Chunk, b: Chunk, f: impl Fn(i32, i32) -> i32) -> Chunk {
 fn double_reach<L: Lanes, const BY: usize>(lanes: L, across: Chunk, extend: i32) -> Chunk {
     let longer = lanes.up::<BY>(across, [NEVER; LANES]).map(|score| score - BY as i32 * extend);
     zip(across, longer, i32::max)
+}
+
+#[cfg(target_arch = "aarch64")]
+impl Lanes for crate::kernel::Neon {
+    #[inline(always)]
+    fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk {
+        crate::xdrop::neon::moved_up::<BY>(self, &chunk, &below)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
