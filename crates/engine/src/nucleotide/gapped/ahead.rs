@@ -5,14 +5,10 @@
 
 use fleetblast_seq::nucleotide::Packed;
 
-#[cfg(target_arch = "x86_64")]
 use super::lanes::{LaneExtension, LaneResult};
-#[cfg(target_arch = "x86_64")]
 use super::side_by_side::SideBySide;
 use super::{Extender, Extension, GappedScratch, QueryLetters, Segment};
-#[cfg(target_arch = "x86_64")]
 use super::{Start, directions, narrow, row};
-#[cfg(target_arch = "x86_64")]
 use crate::xdrop::Extent;
 
 /// Number of segments that are examined together.
@@ -59,14 +55,12 @@ impl DistantSegments {
 
 impl Extender {
     /// Returns whether many segments can be extended side by side.
-    #[cfg(target_arch = "x86_64")]
     pub fn looks_ahead(&self) -> bool {
         self.lanes.is_some()
     }
 
     /// Extends segments of the subject side by side, each with its query. The result is `None` for
     /// a segment that must be extended singly.
-    #[cfg(target_arch = "x86_64")]
     pub fn extend_all(
         &self,
         segments: &[(&QueryLetters, Segment)],
@@ -105,7 +99,6 @@ impl Extender {
     }
 
     /// Completes extensions that lanes have begun, two with the same X-drop at a time.
-    #[cfg(target_arch = "x86_64")]
     fn go_on(&self, tasks: &[LaneExtension], found: &mut [LaneResult]) {
         let is_partly = |number: &usize| matches!(found[*number], LaneResult::Unfinished(_));
         let mut numbers: Vec<usize> = (0..tasks.len()).filter(is_partly).collect();
@@ -121,7 +114,6 @@ impl Extender {
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
     fn ends(
         &self,
         tasks: &[LaneExtension],
@@ -141,24 +133,5 @@ impl Extender {
         let directions = pair.map(|number| tasks[number].direction);
         let work = narrow::ResumedExtensions { narrow, directions, progress: [left, right] };
         row::perform(self.kernel, work).unwrap_or_default()
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-impl Extender {
-    /// Returns whether many segments can be extended side by side.
-    pub fn looks_ahead(&self) -> bool {
-        false
-    }
-
-    /// Extends segments of the subject side by side, each with its query. The result is `None` for
-    /// a segment that must be extended singly.
-    pub fn extend_all(
-        &self,
-        segments: &[(&QueryLetters, Segment)],
-        _: Packed<'_>,
-        _: &mut GappedScratch,
-    ) -> Vec<Option<Extension>> {
-        vec![None; segments.len()]
     }
 }

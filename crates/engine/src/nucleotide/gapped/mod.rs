@@ -4,42 +4,30 @@
 //! Rows are bases of the packed subject, columns are letters of the query.
 
 mod ahead;
-#[cfg(target_arch = "x86_64")]
 mod lanes;
-#[cfg(target_arch = "x86_64")]
 mod narrow;
-#[cfg(target_arch = "x86_64")]
 mod row;
 mod rows;
 mod scalar;
-#[cfg(target_arch = "x86_64")]
 mod side_by_side;
 #[cfg(test)]
 mod tests;
-#[cfg(target_arch = "x86_64")]
 pub(super) mod traced;
-#[cfg(target_arch = "x86_64")]
 mod transpose;
-#[cfg(target_arch = "x86_64")]
 mod wide_row;
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
 
 pub(super) use self::ahead::DistantSegments;
-#[cfg(target_arch = "x86_64")]
 use self::lanes::{LaneResult, Lanes};
-#[cfg(target_arch = "x86_64")]
 use self::narrow::NarrowParameters;
 use self::rows::Bases;
 use self::scalar::Cell;
-#[cfg(target_arch = "x86_64")]
 use self::side_by_side::BusyLanes;
 use crate::kernel::Kernel;
 use crate::order::Bounds;
 use crate::scores::ScoreRows;
-#[cfg(target_arch = "x86_64")]
-use crate::xdrop::frames::{self, ExtensionCosts, Frames};
-use crate::xdrop::frames::{Direction, MARGIN};
+use crate::xdrop::frames::{self, Direction, ExtensionCosts, Frames, MARGIN};
 use crate::xdrop::{Extent, GapCosts};
 
 /// Least number of segments that are extended side by side. Fewer segments are faster singly.
@@ -109,10 +97,8 @@ pub(crate) struct Extender {
     kernel: Kernel,
     /// Parameters of extensions with vectors, indexed by X-drop. The X-drop of a segment is its
     /// score, but at most that of the search and at least the cost of a gap.
-    #[cfg(target_arch = "x86_64")]
     vectors: Vec<Vectors>,
     /// Parameters of extensions side by side; `None` if byte lanes do not suffice.
-    #[cfg(target_arch = "x86_64")]
     lanes: Option<Lanes>,
 }
 
@@ -120,9 +106,7 @@ pub(crate) struct Extender {
 #[derive(Debug, Default)]
 pub(crate) struct GappedScratch {
     cells: Vec<Cell>,
-    #[cfg(target_arch = "x86_64")]
     busy: Box<BusyLanes>,
-    #[cfg(target_arch = "x86_64")]
     found: Vec<LaneResult>,
 }
 
@@ -134,9 +118,7 @@ impl Extender {
             gaps,
             x_drop,
             kernel,
-            #[cfg(target_arch = "x86_64")]
             vectors: vectors(scores, gaps, x_drop, kernel),
-            #[cfg(target_arch = "x86_64")]
             lanes: lanes(scores, gaps, x_drop, kernel),
         }
     }
@@ -182,7 +164,6 @@ impl Extender {
     }
 
     /// Extends with vectors. Returns `None` for a direction that needs more room than vectors have.
-    #[cfg(target_arch = "x86_64")]
     fn in_vectors(&self, x_drop: i32, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
         let vectors = usize::try_from(x_drop).ok().and_then(|x| self.vectors.get(x));
         let Some(vectors) = vectors else { return [None; 2] };
@@ -197,7 +178,6 @@ impl Extender {
         [left.or(wide_left), right.or(wide_right)]
     }
 
-    #[cfg(target_arch = "x86_64")]
     fn narrow(
         &self,
         narrow: &NarrowParameters,
@@ -206,23 +186,21 @@ impl Extender {
         row::perform(self.kernel, narrow::Start { narrow, directions }).unwrap_or_default()
     }
 
-    #[cfg(target_arch = "x86_64")]
     fn wide(&self, vectors: &Vectors, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
         let Some(frames) = &vectors.wide else { return [None; 2] };
         let found = match self.kernel {
+            #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(proof) => frames::avx512::extend(proof, frames, directions),
+            #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(proof) => frames::avx2::extend(proof, frames, directions),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon(proof) => frames::neon::extend(proof, frames, directions),
             _ => [None; 2],
         };
         // The vector code calls its rows the query; here they are the subject.
         found.map(|extent| {
             extent.map(|e| Extent { score: e.score, query: e.subject, subject: e.query })
         })
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn in_vectors(&self, _: i32, _: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
-        [None; 2]
     }
 }
 
@@ -275,7 +253,6 @@ fn directions<'a>(
 }
 
 /// Parameters of extensions with vectors; empty if small numbers do not suffice.
-#[cfg(target_arch = "x86_64")]
 #[derive(Debug)]
 struct Vectors {
     narrow: Option<NarrowParameters>,
@@ -284,7 +261,6 @@ struct Vectors {
 }
 
 /// Prepares the parameters of extensions with vectors, indexed by X-drop.
-#[cfg(target_arch = "x86_64")]
 fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Vec<Vectors> {
     let open_extend = gaps.open + gaps.extend;
     // Larger X-drops do not fit a byte.
@@ -304,7 +280,6 @@ fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> V
 }
 
 /// Prepares the parameters of extensions side by side.
-#[cfg(target_arch = "x86_64")]
 fn lanes(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Option<Lanes> {
     let open_extend = gaps.open + gaps.extend;
     let costs =

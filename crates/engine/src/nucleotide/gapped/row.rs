@@ -1,7 +1,11 @@
 //! Rows of 64 bytes in vector registers, and computations that use them.
 
+#[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 
 use crate::kernel::Kernel;
 
@@ -109,10 +113,18 @@ pub(super) trait Computation {
 
 /// Runs a computation with the instructions of a kernel. Returns `None` for the portable kernel,
 /// which has no vectors.
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(unused_variables, reason = "no vectors")
+)]
 pub(super) fn perform<W: Computation>(kernel: Kernel, work: W) -> Option<W::Output> {
     match kernel {
+        #[cfg(target_arch = "x86_64")]
         Kernel::Avx512(proof) => Some(avx512::perform(proof, work)),
+        #[cfg(target_arch = "x86_64")]
         Kernel::Avx2(proof) => Some(avx2::perform(proof, work)),
+        #[cfg(target_arch = "aarch64")]
+        Kernel::Neon(proof) => Some(neon::perform(proof, work)),
         _ => None,
     }
 }

@@ -8,7 +8,6 @@ use fleetblast_seq::nucleotide::blastna;
 use super::Traceback;
 use super::window::SubjectWindow;
 use crate::kernel::Kernel;
-#[cfg(target_arch = "x86_64")]
 use crate::nucleotide::gapped::traced::{TracebackExtender, TracebackSteps, TracedDirection};
 use crate::scores::{RowNumber, ScoreRows};
 use crate::xdrop::GapCosts;
@@ -18,18 +17,13 @@ use crate::xdrop::traced::{DpScratch, Scheme, Sequences, Traced, align_from, joi
 /// Parameters of extensions with bytes; empty if bytes do not suffice.
 #[derive(Clone, Debug)]
 pub(crate) struct ByteTracer {
-    #[cfg(target_arch = "x86_64")]
     extender: Option<TracebackExtender>,
 }
 
 impl ByteTracer {
     /// Prepares the parameters for these scores of blastna codes.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
     pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32) -> ByteTracer {
-        ByteTracer {
-            #[cfg(target_arch = "x86_64")]
-            extender: TracebackExtender::new(scores, gaps, x_drop, blastna::SENTINEL),
-        }
+        ByteTracer { extender: TracebackExtender::new(scores, gaps, x_drop, blastna::SENTINEL) }
     }
 }
 
@@ -37,7 +31,6 @@ impl ByteTracer {
 #[derive(Debug)]
 pub(super) struct DynamicScratch {
     dp: DpScratch,
-    #[cfg(target_arch = "x86_64")]
     trails: [TracebackSteps; 2],
     edits: [Vec<crate::hits::Edit>; 2],
 }
@@ -46,7 +39,6 @@ impl DynamicScratch {
     pub fn new(kernel: Kernel) -> DynamicScratch {
         DynamicScratch {
             dp: DpScratch::new(kernel),
-            #[cfg(target_arch = "x86_64")]
             trails: Default::default(),
             edits: Default::default(),
         }
@@ -82,7 +74,6 @@ pub(super) fn align(
     align_from(&sequences, start.0, start.1, &scheme, &mut scratch.dp)
 }
 
-#[cfg(target_arch = "x86_64")]
 fn in_bytes(
     traceback: &Traceback,
     kernel: Kernel,
@@ -105,16 +96,4 @@ fn in_bytes(
     trails[0].back(extents[0], edits);
     trails[1].back(extents[1], tail);
     Some(joined((q, s), extents, [edits, tail], traceback.scoring.gaps))
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn in_bytes(
-    _: &Traceback,
-    _: Kernel,
-    _: [&[RowNumber]; 2],
-    _: &SubjectWindow,
-    _: (usize, usize),
-    _: &mut DynamicScratch,
-) -> Option<Traced> {
-    None
 }
