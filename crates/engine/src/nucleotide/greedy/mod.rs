@@ -14,7 +14,10 @@ mod rows;
 mod rules;
 #[cfg(test)]
 mod tests;
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no vectors"))]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(dead_code, reason = "no vectors")
+)]
 mod vectors;
 
 pub(crate) use self::packing::Packing;
@@ -216,6 +219,10 @@ impl Extender {
             if let Some(proof) = self.kernel.avx2() {
                 return avx2::extend(proof, rows, sequences, scoring, x_drop, keeps);
             }
+        }
+        #[cfg(target_arch = "aarch64")]
+        if let Kernel::Neon(proof) = self.kernel {
+            return vectors::neon::extend(proof, rows, sequences, scoring, x_drop, keeps);
         }
         rows.extend(rows::Portable, sequences, scoring, x_drop, keeps)
     }

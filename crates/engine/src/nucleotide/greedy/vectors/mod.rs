@@ -6,6 +6,8 @@ pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
 mod narrow;
+#[cfg(target_arch = "aarch64")]
+pub(super) mod neon;
 mod row;
 mod runs;
 
