@@ -28,7 +28,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo lint lint-text lint-code test test-programs test-build test-black-box test-units test-doc test-table test-other-sample test-release test-makedb test-kills test-mpi test-netlab test-nfs test-mpich test-slurm test-clients test-readers \
+.PHONY: build tools demo lint lint-text lint-code test test-programs test-build test-black-box test-units test-doc test-table test-other-sample test-release test-makedb test-kills test-mpi test-netlab test-nfs test-mpich test-aarch64 test-slurm test-clients test-readers \
         difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-releases difftest-resume difftest-metadata link-kills miri fuzzdiff kills fuzz \
         bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-psiblast bench-translated bench-load clean-difftest
 
@@ -192,6 +192,10 @@ test-nfs: build
 ## test-mpich: the module and the program on MPICH (setup.sh mpich)
 test-mpich:
 	scripts/test-mpich.sh
+
+## test-aarch64: the NEON kernels under QEMU: the engine's unit tests, a part of the table (says what it needs)
+test-aarch64:
+	scripts/test-aarch64.sh
 
 ## test-slurm: a job that a batch system ends and starts again (root; setup.sh slurm; ten minutes)
 test-slurm: build
