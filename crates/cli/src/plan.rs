@@ -493,7 +493,7 @@ fn kernel(environment: &ProcessEnvironment<'_>) -> Result<Kernel, Error> {
     Kernel::from_name(&name.to_string_lossy()).ok_or_else(|| {
         let name = name.to_string_lossy();
         Error::query_options(format_args!(
-            "environment variable {KERNEL}: this processor has no '{name}'; it may be avx512, avx2, or portable"
+            "environment variable {KERNEL}: this processor has no '{name}'; it may be avx512, avx2, neon, or portable"
         ))
     })
 }
