@@ -33,10 +33,11 @@ pub use self::choice::{
 pub use self::exception::IdException;
 pub use self::object_id::ObjectId;
 pub use self::parse::{
-    FirstId, IdError, parse_alignment_ids, parse_fasta_ids, parse_fasta_ids_with_skipped,
-    parse_first_id, parse_first_id_with_surplus, parse_list_entry, parse_lookup_ids,
-    parse_makeblastdb_ids, parse_number_or_accession, parse_single_id,
+    IdError, parse_alignment_ids, parse_fasta_ids, parse_fasta_ids_with_skipped, parse_first_id,
+    parse_first_id_with_surplus, parse_list_entry, parse_lookup_ids, parse_makeblastdb_ids,
+    parse_number_or_accession, parse_single_id,
 };
+pub use self::tagged::FirstId;
 
 /// Maximal length of a local identifier, and of the tag of a general one.
 pub(crate) const MAX_LOCAL: usize = 50;

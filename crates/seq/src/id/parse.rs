@@ -3,7 +3,7 @@
 use super::SeqId;
 use super::bare::{LocalIds, parse_bare};
 use super::exception::IdException;
-use super::tagged::{Tag, parse_first_tagged, parse_tagged};
+use super::tagged::{FirstId, Tag, parse_first_tagged, parse_tagged};
 use crate::convert::trim_spaces;
 
 /// Error for a word that cannot be parsed as identifiers.
@@ -12,15 +12,6 @@ use crate::convert::trim_spaces;
 pub struct IdError {
     /// The word that was to be parsed.
     pub word: Vec<u8>,
-}
-
-/// The first identifier of a word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FirstId {
-    /// The identifier.
-    pub id: SeqId,
-    /// Number of parts between bars after the identifier that are not empty.
-    pub surplus_parts: usize,
 }
 
 /// Parses the identifiers in a definition line's first word as `blastp -parse_deflines` does.

@@ -4,9 +4,17 @@
 use std::collections::VecDeque;
 
 use super::exception::IdException;
-use super::parse::FirstId;
 use super::{NumberKind, ObjectId, SeqId, TextKind, UNREVIEWED, digits};
 use crate::convert::trim_spaces;
+
+/// The first identifier of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstId {
+    /// The identifier.
+    pub id: SeqId,
+    /// Number of parts between bars after the identifier that are not empty.
+    pub surplus_parts: usize,
+}
 
 /// The type of identifier that a tag indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
