@@ -76,6 +76,8 @@ pub(crate) struct UserList {
     /// Whether BLAST+ excludes a sequence if the list excludes all its definition lines. It does so
     /// for a list of GIs, and for one that excludes identifiers.
     pub(crate) excludes_hidden: bool,
+    /// Whether the list has no identifiers and hides no definition line.
+    pub(crate) shows_all: bool,
 }
 
 /// Restrictions that aliases put on the definition lines of one volume.
@@ -153,7 +155,7 @@ impl DeflineFilter {
     /// keeps the same or another one. Without a list, every identifier is kept.
     fn has_ids(&self, lists: &[Arc<IdSet>], line: &Defline) -> bool {
         let by_user = |id: &SeqId| match &self.user {
-            Some(user) if !user.set.taxids.is_empty() => true,
+            Some(user) if user.shows_all || !user.set.taxids.is_empty() => true,
             Some(user) if user.is_negative => user.set.is_about(id) && !user.set.has(id),
             Some(user) => user.set.has(id),
             None => true,

@@ -78,6 +78,9 @@ pub struct Release {
     /// Whether `-taxids` and similar options stand for taxa with their descendants. Then the error
     /// for unknown taxa names the databases, and an excluding list may have unknown taxa only.
     pub expands_taxa: bool,
+    /// Whether a list of identifiers whose words are all GIs hides no definition lines. Otherwise
+    /// it hides all.
+    pub ignores_lists_of_gi_words: bool,
     /// Whether tasks set an e-value, so that archives list it before other options. The filter
     /// DUST is then listed only if it is given.
     pub tasks_set_evalue: bool,
@@ -201,6 +204,7 @@ impl Release {
         advises_on_few_queries: true,
         has_headed_csv: false,
         expands_taxa: false,
+        ignores_lists_of_gi_words: false,
         tasks_set_evalue: false,
         psiblast_loses_sequences: false,
         missing_database: MissingDatabase::Named,
@@ -241,6 +245,7 @@ impl Release {
         advises_on_few_queries: false,
         removes_later_prefixes: true,
         expands_taxa: true,
+        ignores_lists_of_gi_words: true,
         tasks_set_evalue: true,
         psiblast_loses_sequences: true,
         missing_database: MissingDatabase::Unmapped,

@@ -132,7 +132,9 @@ impl<'a> ListEvaluation<'a> {
             ListEntries::Sequences(_) => user.is_negative,
             ListEntries::Taxids(_) => false,
         };
-        self.user = Some(UserList { set, keys, is_negative: user.is_negative, excludes_hidden });
+        let shows_all = user.shows_all_without_identifiers && keys.is_empty();
+        let is_negative = user.is_negative;
+        self.user = Some(UserList { set, keys, is_negative, excludes_hidden, shows_all });
         Ok(selection)
     }
 

@@ -58,12 +58,21 @@ pub struct Restriction {
     /// decides it, so it is not encoded.
     #[serde(skip)]
     pub accepts_unknown_taxids: bool,
+    /// Whether reports show all definition lines if no word of the list is an identifier. Whoever
+    /// opens the database decides it, so it is not encoded.
+    #[serde(skip)]
+    pub shows_all_without_identifiers: bool,
 }
 
 impl Restriction {
     /// Creates a restriction by a list. An excluding one must have a taxid of the database.
     pub fn new(entries: ListEntries, is_negative: bool) -> Self {
-        Self { entries, is_negative, accepts_unknown_taxids: false }
+        Self {
+            entries,
+            is_negative,
+            accepts_unknown_taxids: false,
+            shows_all_without_identifiers: false,
+        }
     }
 
     /// Returns true if the list is empty. Then it does not restrict the search.

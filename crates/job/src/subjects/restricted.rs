@@ -1,6 +1,6 @@
 //! Opens a database with the list by which the user restricts the search.
 
-use fleetblast_db::restrict::{ListEntries, Restriction};
+use fleetblast_db::restrict::{ListEntries, ListWarning, Restriction};
 use fleetblast_db::{Database, DbError, SearchPath, TaxidSign};
 use fleetblast_mpi::is_first_process;
 
@@ -14,6 +14,7 @@ pub(super) fn open(
     search: &SearchPath,
     audience: &dyn Audience,
 ) -> Result<Database, DbError> {
+    let release = plan.params.common().release;
     let open = |user: Option<&Restriction>| {
         let (kind, mut warnings) = (plan.subject_kind, Vec::new());
         let database = Database::open_restricted(names, kind, search, user, &mut warnings);
@@ -23,11 +24,20 @@ pub(super) fn open(
                 None => audience.warn(&warning.to_string()),
             }
         }
-        database
+        let ignores_list = release.ignores_lists_of_gi_words
+            && database.is_ok()
+            && warnings.contains(&ListWarning::NoIdentifiers);
+        match user.filter(|_| ignores_list) {
+            Some(user) => {
+                let user = Restriction { shows_all_without_identifiers: true, ..user.clone() };
+                Database::open_restricted(names, kind, search, Some(&user), &mut Vec::new())
+            }
+            None => database,
+        }
     };
     let user = plan.restriction.as_ref();
     let opened = open(user);
-    if !plan.params.common().release.expands_taxa {
+    if !release.expands_taxa {
         return opened;
     }
     let opened = match (opened, user) {
