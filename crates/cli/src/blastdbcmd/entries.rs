@@ -69,11 +69,11 @@ impl Retrieval<'_> {
         }
     }
 
-    /// Returns the error for a PIG that does not exist. BLAST+ formats the missing sequence, so an
-    /// unknown first field of the format is reported instead.
+    /// Returns the error for a PIG that does not exist. BLAST+ needs the sequence only if it knows a
+    /// field of the format. Otherwise it reports the unknown field.
     fn no_such_oid(&self) -> Stop {
         let unknown = match self.format {
-            Format::Fields(fields) => fields.unknown_first_field(self.source),
+            Format::Fields(fields) => fields.unknown_field(self.source),
             Format::Fasta(_) | Format::Bioseq | Format::Deflines => None,
         };
         Stop::Message(unknown.unwrap_or_else(|| "OID not found".to_owned()))
@@ -240,7 +240,6 @@ impl Retrieval<'_> {
     }
 }
 
-/// Returns the error for a PIG that has no sequence.
 /// Reads a file of `-entry_batch` or `-ipg_batch`.
 fn read_batch(option: &str, path: &OsStr) -> Result<Vec<u8>, Stop> {
     read_text_file(option, path).map_err(|error| {

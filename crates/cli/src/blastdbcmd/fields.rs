@@ -95,12 +95,13 @@ impl Fields {
         Ok(Self { fields, end: text, of_deflines })
     }
 
-    /// Returns the message about the first field if BLAST+ does not know it.
-    pub(super) fn unknown_first_field(&self, source: &Source) -> Option<String> {
-        let &(_, field) = self.fields.first()?;
-        let is_known =
-            b"shmol".contains(&field) || of_line(field, &Defline::default(), source).is_some();
-        (!is_known).then(|| unknown_field_message(field))
+    /// Returns the message about the first field if BLAST+ knows none of the fields.
+    pub(super) fn unknown_field(&self, source: &Source) -> Option<String> {
+        let is_known = |&(_, field): &(_, u8)| {
+            b"shmol".contains(&field) || of_line(field, &Defline::default(), source).is_some()
+        };
+        let &(_, first) = self.fields.first()?;
+        (!self.fields.iter().any(is_known)).then(|| unknown_field_message(first))
     }
 
     /// Appends the lines of a sequence to `out`. There is one line for each definition line if the
