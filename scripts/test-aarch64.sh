@@ -42,7 +42,7 @@ table() {
     # A build without the kernel would refuse its name.
     for searching in blastp blastn tblastn psiblast; do
         FLEETBLAST_KERNEL=neon "$target/debug/difftest" table $searching --quick \
-            --sample "${SAMPLE:-1}" --part "${PART:-1/2}" --program "$program"
+            --sample "${SAMPLE:-1}" --part "${PART:-1/6}" --program "$program"
     done
 }
 

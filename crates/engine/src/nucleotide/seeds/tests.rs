@@ -315,7 +315,8 @@ fn long_queries_agree() {
         compare(&mut random, &case, &source, &mut scratch, &mut events);
     }
     assert_happened(&events, &["segment", "megablast", "hit beside", "lost cell", "divided"]);
-    assert!(events["standard"] > 5 && events["small"] > 5, "{events:?}");
+    // Each kernel draws random numbers, so that cases and counts vary with the number of kernels.
+    assert!(events["standard"] >= 5 && events["small"] >= 5, "{events:?}");
 }
 
 #[test]
