@@ -16,7 +16,7 @@ use fleetblast_db::partition::FilledMemory;
 use fleetblast_db::{Partition, PartitionContents};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::loading::{PIECE_BYTES, PartitionOffsets, Piece, Route, routes};
-use fleetblast_mpi::{Comm, World};
+use fleetblast_mpi::Comm;
 
 pub use self::exchange::BroadcastContext;
 use self::exchange::{PieceExchange, PieceSlot, PieceToRead};
@@ -42,7 +42,7 @@ pub fn load(
     let sizes: Vec<u64> = partitions.iter().map(Partition::byte_count).collect();
     agree_on_sizes(processes, &sizes)?;
     let host = world.comm().split_by_host().map_err(mpi_failure)?;
-    let (on_host, host_of) = ranks_and_hosts(world, &host)?;
+    let (on_host, host_of) = ranks_and_hosts(processes, &host)?;
     let routes = routes(&context.topology, &host_of, &sizes);
     let places = PartitionOffsets::new(&routes, &on_host);
     let own = places.shares.get(host.rank()).cloned().ok_or_else(inconsistent_ranks)?;
@@ -101,19 +101,17 @@ fn agree_on_sizes(processes: &JobProcesses, sizes: &[u64]) -> Result<(), Error> 
 }
 
 /// Returns the ranks of this host in the order of `host`, and for each rank the number of its host.
-fn ranks_and_hosts(world: &World, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), Error> {
+fn ranks_and_hosts(processes: &JobProcesses, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), Error> {
     let number = |bytes: &Vec<u8>| {
         bytes.as_slice().try_into().map(u32::from_le_bytes).map_err(|_| inconsistent_ranks())
     };
-    let own = (world.rank() as u32).to_le_bytes();
+    let own = (processes.number() as u32).to_le_bytes();
     let on_host = host.gather_all(&own).map_err(mpi_failure)?;
     let on_host: Vec<Rank> =
         on_host.iter().map(|bytes| number(bytes).map(Rank)).collect::<Result<_, _>>()?;
     // The number of a host is that of its first rank.
-    let first = on_host.first().ok_or_else(inconsistent_ranks)?.0.to_le_bytes();
-    let host_of = world.comm().gather_all(&first).map_err(mpi_failure)?;
-    let host_of: Result<_, _> = host_of.iter().map(number).collect();
-    Ok((on_host, host_of?))
+    let first = on_host.first().ok_or_else(inconsistent_ranks)?.0;
+    Ok((on_host, processes.gather(&first)?))
 }
 
 /// Divides the memory of a rank into slots for pieces that other ranks send, and pieces that it

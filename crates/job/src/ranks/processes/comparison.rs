@@ -23,7 +23,7 @@ use crate::fingerprint::SequenceFile;
 use crate::fingerprint::{FingerprintItem, FingerprintSums, VolumeFingerprints};
 use crate::inputs;
 use crate::plan::Plan;
-use crate::processes::{Collective, JobProcesses, mpi_failure};
+use crate::processes::{Collective, JobProcesses};
 use crate::ranks::DatabaseCut;
 use crate::ranks::database_fingerprint;
 use crate::ranks::{job_properties, layout};
@@ -99,12 +99,8 @@ impl RankComparison<'_> {
             .require_all(database_fingerprint::read_sums(plan, subjects, cut, wanted))?;
         let mut lengths = Digest::default();
         lengths.add(&cut.partitions);
-        let own = postcard::to_allocvec(&(lengths.finish(), own)).map_err(Error::engine)?;
-        let all = self.processes.world.comm().gather_all(&own).map_err(mpi_failure)?;
-        let all: Result<Vec<(u128, FingerprintSums)>, _> =
-            all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
         let (lengths, sums): (Vec<u128>, Vec<FingerprintSums>) =
-            all.map_err(Error::engine)?.into_iter().unzip();
+            self.processes.gather(&(lengths.finish(), own))?.into_iter().unzip();
         if let Some(pair) = find_differing_ranks(lengths) {
             let place = String::from_utf8_lossy(&subjects.summary.label);
             self.refuse_database(pair, &place, "other lengths of sequences")?;
@@ -134,8 +130,8 @@ impl RankComparison<'_> {
         let bytes = postcard::to_allocvec(&(own, place)).map_err(Error::engine)?;
         let mut digest = Digest::default();
         digest.add(own);
-        let digests = self.processes.world.comm().gather_all(&digest.finish().to_le_bytes());
-        let digests = digests.map_err(mpi_failure)?;
+        // The ranks may run different builds: the bytes of a digest are the same in all of them.
+        let digests = self.processes.gather_bytes(digest.finish().to_le_bytes().to_vec())?;
         let Some(pair) = find_differing_ranks(digests) else { return Ok(()) };
         let usual = self.processes.broadcast_from(pair.usual, Some(bytes))?.unwrap_or_default();
         let verdict = || {
@@ -205,12 +201,7 @@ impl RankComparison<'_> {
             let times = (data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec());
             seen.add(&((!remote).then(|| data.dev()), data.ino(), data.size(), times));
         }
-        let all = self
-            .processes
-            .world
-            .comm()
-            .gather_all(&seen.finish().to_le_bytes())
-            .map_err(mpi_failure)?;
+        let all = self.processes.gather(&seen.finish())?;
         let mut numbers = HashMap::new();
         let number = |seen| {
             let next = numbers.len() as u32;
