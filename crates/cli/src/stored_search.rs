@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
+use fleetblast_report::archive_options::{ArchiveOption, COMPOSITION, OptionValue};
 use fleetblast_report::archive_reader::StoredRequest;
 use fleetblast_seq::asn::AsnReader;
 use fleetblast_seq::asn::ber::tag;
@@ -17,7 +17,7 @@ pub const INTEGERS: [(&str, &str); 11] = [
     ("word_size", "WordSize"),
     ("threshold", "WordThreshold"),
     ("window_size", "WindowSize"),
-    ("comp_based_stats", "CompositionBasedStats"),
+    ("comp_based_stats", COMPOSITION),
     ("max_intron_length", "LongestIntronLength"),
     ("query_gencode", "QueryGeneticCode"),
     ("db_gencode", "DbGeneticCode"),
@@ -32,7 +32,7 @@ pub const BOOLEANS: [(&str, &str); 2] =
 /// Stored options from which the command line is made, by their stored names. No other option has
 /// an effect on a search that is repeated or reported.
 pub const RESTORED: [&str; 30] = [
-    "CompositionBasedStats",
+    COMPOSITION,
     "DbFilteringAlgorithmId",
     "DbGeneticCode",
     "DustFiltering",

@@ -5,6 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::scoremat::PssmDescription;
 
+/// Name of the option with the effective search space.
+pub const SEARCH_SPACE: &str = "EffectiveSearchSpace";
+/// Name of the option with the number of an iteration of psiblast, from 1.
+pub const ITERATION: &str = "Web_StepNumber";
+/// Name of the option with the mode of composition-based statistics.
+pub const COMPOSITION: &str = "CompositionBasedStats";
+
 /// The part of an archive's description of a search that the command line determines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArchiveRequest {

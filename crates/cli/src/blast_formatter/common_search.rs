@@ -1,6 +1,6 @@
 //! The search that several archives have in common.
 
-use fleetblast_report::archive_options::ArchiveOption;
+use fleetblast_report::archive_options::{ArchiveOption, COMPOSITION, ITERATION, SEARCH_SPACE};
 use fleetblast_report::archive_reader::{StoredRequest, StoredSubjects};
 use fleetblast_stats::program::BlastProgram;
 
@@ -8,9 +8,7 @@ use crate::stored_search::StoredOptions;
 
 /// Options that differ between the archives of one search: batches have their own search space, and
 /// psiblast numbers its iterations.
-const OF_BATCHES: [&str; 2] = ["EffectiveSearchSpace", "Web_StepNumber"];
-/// An option that psiblast changes after its first iteration.
-const OF_ITERATIONS: &str = "CompositionBasedStats";
+const OF_BATCHES: [&str; 2] = [SEARCH_SPACE, ITERATION];
 
 /// The search of an archive, without its queries.
 pub struct CommonSearch {
@@ -44,7 +42,8 @@ impl CommonSearch {
         let own = StoredOptions(&self.options);
         let others = StoredOptions(&other.options);
         let is_common = |name: &&str| {
-            let is_of_iteration = other.iteration().is_some() && *name == OF_ITERATIONS;
+            // psiblast changes it after its first iteration.
+            let is_of_iteration = other.iteration().is_some() && *name == COMPOSITION;
             !OF_BATCHES.contains(name) && !is_of_iteration
         };
         let all = self.options.iter().chain(&other.options).map(|option| option.name.as_str());

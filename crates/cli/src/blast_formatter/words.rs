@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use fleetblast_engine::params::CompositionMode;
 use fleetblast_job::error::Error;
-use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
+use fleetblast_report::archive_options::{ArchiveOption, COMPOSITION, ITERATION, OptionValue};
 use fleetblast_report::archive_reader::{StoredArchive, StoredRequest, StoredSubjects};
 
 use crate::options::blast_formatter::{BLAST_FORMATTER, FormatterOptions};
@@ -45,7 +45,7 @@ const WITHOUT_EFFECT: [&str; 30] = [
     "StrandOption",
     "UnifiedP",
     "UseSubjectBestHit",
-    "Web_StepNumber",
+    ITERATION,
 ];
 
 /// Number of subjects to keep that BLAST+ assumes where an archive has none.
@@ -138,7 +138,7 @@ pub fn refuse_big_integers(archive: &StoredArchive) -> Result<(), Error> {
 /// Returns the mode of composition-based statistics as stored. BLAST+ stores and shows it also
 /// where the matrix IDENTITY rules it out.
 pub fn stored_composition(archive: &StoredArchive) -> CompositionMode {
-    let number = StoredOptions(&archive.request.options).integer("CompositionBasedStats");
+    let number = StoredOptions(&archive.request.options).integer(COMPOSITION);
     number.and_then(CompositionMode::from_number).unwrap_or(CompositionMode::Off)
 }
 

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_engine::params::Strands;
 use fleetblast_job::error::Error;
-use fleetblast_report::archive_options::{ArchiveOption, ArchiveRequest, OptionValue};
+use fleetblast_report::archive_options::{ArchiveOption, ArchiveRequest, COMPOSITION, OptionValue};
 use fleetblast_stats::program::BlastProgram;
 use fleetblast_stats::release::Release;
 use fleetblast_stats::scoring::{ScoringSystem, suggested_two_hit_window};
@@ -224,7 +224,7 @@ impl SetOptions {
     /// Sets the mode of composition-based statistics (`CCompositionBasedStatsArgs`).
     pub fn composition(&mut self, options: &CompositionOptions, has_unified_p: bool) {
         let (mode, unified) = protein::composition(&options.comp_based_stats);
-        self.integer("CompositionBasedStats", mode.number());
+        self.integer(COMPOSITION, mode.number());
         if unified && has_unified_p {
             self.integer("UnifiedP", 1);
         }

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_job::error::Error;
-use fleetblast_report::archive_options::{ArchiveOption, OptionValue};
+use fleetblast_report::archive_options::{ArchiveOption, ITERATION, OptionValue};
 use fleetblast_report::archive_reader::{StoredRequest, StoredSubjects};
 
 use super::unsupported_error;
@@ -38,7 +38,7 @@ const SHARED: [(&str, &str); 10] = [
     ("matrix", "MatrixName"),
     ("db_soft_mask", "DbFilteringAlgorithmId"),
     ("db_soft_mask", "SubjectMaskingType"),
-    ("num_iterations", "Web_StepNumber"),
+    ("num_iterations", ITERATION),
     ("ungapped", "UngappedMode"),
     ("use_sw_tback", "SmithWatermanMode"),
     ("no_greedy", "GapExtnAlgorithm"),
@@ -99,7 +99,7 @@ pub fn stored_options(program: &Program, request: &StoredRequest) -> Result<Give
     let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     match parse::parse(program, ProgramName::Blast, &words) {
         Ok(Request::Run(mut given)) => {
-            if properties.iterates && stored.value("Web_StepNumber").is_none() {
+            if properties.iterates && stored.value(ITERATION).is_none() {
                 // BLAST+ does not store 0, which is its value for a missing number.
                 given.insert("num_iterations", Value::Integer(0));
             }

@@ -10,9 +10,9 @@ use fleetblast_seq::id::SeqId;
 use fleetblast_stats::release::Release;
 
 use super::masks;
-use super::request::{ITERATION, RequestParts, is_public, option_value, query_set};
+use super::request::{RequestParts, is_public, option_value, query_set};
 use super::statistics_values;
-use crate::archive_options::{ArchiveOption, OptionValue};
+use crate::archive_options::{ArchiveOption, ITERATION, OptionValue};
 use crate::archive_reader::{StoredArchive, StoredQueries, StoredRequest, StoredSubjects};
 use crate::asn::{AsnValue, print_asn_text};
 

@@ -7,21 +7,15 @@ use fleetblast_seq::id::{ObjectId, SeqId};
 
 use super::masks;
 use super::sequences::StoredSequence;
-use crate::archive_options::{ArchiveOption, ArchiveRequest, ArchivedPssms, OptionValue};
+use crate::archive_options::{
+    ArchiveOption, ArchiveRequest, ArchivedPssms, COMPOSITION, ITERATION, OptionValue, SEARCH_SPACE,
+};
 use crate::asn::AsnValue;
 use crate::asn::seq_id;
 use crate::error::ReportError;
 use crate::model::{FastaSubject, QueryResult, ReportSetup, SubjectSource};
 use crate::names;
 use crate::scoremat::{PssmDescription, checkpoint_value};
-
-/// The name of the option with the effective search space.
-const SEARCH_SPACE: &str = "EffectiveSearchSpace";
-
-/// The name of the option with the number of the iteration.
-pub const ITERATION: &str = "Web_StepNumber";
-/// The name of the option with the mode of composition-based statistics.
-const COMPOSITION: &str = "CompositionBasedStats";
 
 /// Makes the value of an option.
 pub fn option_value(option: &ArchiveOption) -> AsnValue {

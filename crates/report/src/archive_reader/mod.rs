@@ -19,7 +19,7 @@ pub use self::alignments::{Segment, SegmentPart, StoredAlignment};
 use self::results::SearchResults;
 pub use self::sequences::ArchivedSequence;
 pub use self::values::ArchiveValues;
-use crate::archive_options::{ArchiveOption, OptionValue};
+use crate::archive_options::{ArchiveOption, ITERATION, OptionValue};
 
 /// ASN.1 type of an archive.
 pub const ARCHIVE_TYPE: &str = "Blast4-archive";
@@ -74,8 +74,6 @@ const VALUE: &[&str; 17] = &[
     "integer-list",
 ];
 const CUTOFF: &[&str; 2] = &["e-value", "raw-score"];
-/// Option with the number of the iteration of psiblast. BLAST+ takes the first one.
-const ITERATION: &str = "Web_StepNumber";
 /// Options with the first position and the last of the searched range of the queries.
 const RANGE: [&str; 2] = ["RequiredStart", "RequiredEnd"];
 
@@ -111,6 +109,7 @@ impl StoredRequest {
         if !self.program.properties().iterates {
             return None;
         }
+        // BLAST+ takes the first one.
         let found = self.options.iter().find(|option| option.name == ITERATION);
         match found.map(|option| &option.value) {
             Some(OptionValue::Integer(number)) => usize::try_from(*number).ok(),
