@@ -146,6 +146,24 @@ pub(crate) fn store_s32(numbers: &mut [i32; 4], lanes: int32x4_t) {
     unsafe { arch::vst1q_s32(numbers.as_mut_ptr(), lanes) }
 }
 
+/// Applies a function to the number of each register.
+#[inline(always)]
+pub(crate) fn each<T, const N: usize>(f: impl Fn(usize) -> T) -> [T; N] {
+    std::array::from_fn(f)
+}
+
+/// Moves the bytes of a register up by a power of two, at most 8. Bytes of `below` enter.
+#[inline(always)]
+pub(crate) fn moved_up_s8<const BY: usize>(lanes: int8x16_t, below: int8x16_t) -> int8x16_t {
+    match BY {
+        1 => vextq_s8::<15>(below, lanes),
+        2 => vextq_s8::<14>(below, lanes),
+        4 => vextq_s8::<12>(below, lanes),
+        8 => vextq_s8::<8>(below, lanes),
+        _ => unreachable!("moves are powers of two up to 8"),
+    }
+}
+
 /// Returns a different bit in each of eight consecutive bytes, the lowest in the first.
 #[inline(always)]
 pub(crate) fn bit_of_lane() -> uint8x16_t {

@@ -4,9 +4,9 @@ use super::window::{self, Chunk, LANES, Lanes, Window};
 use super::{Extent, Scheme, StepRecorder};
 use crate::kernel::Neon;
 use crate::neon::{
-    bits, int32x4_t, load_s32, lowest_bytes, store_s32, store_u8, uint32x4_t, vaddq_s32, vbslq_s32,
-    vcgtq_s32, vdupq_laneq_s32, vdupq_n_s32, vextq_s32, vmaxq_s32, vreinterpretq_u32_s32,
-    vsubq_s32,
+    bits, each, int32x4_t, load_s32, lowest_bytes, store_s32, store_u8, uint32x4_t, vaddq_s32,
+    vbslq_s32, vcgtq_s32, vdupq_laneq_s32, vdupq_n_s32, vextq_s32, vmaxq_s32,
+    vreinterpretq_u32_s32, vsubq_s32,
 };
 use crate::scores::RowNumber;
 
@@ -114,10 +114,4 @@ impl Lanes for Quarters {
     fn narrow_to(self, bytes: &mut [u8; LANES]) {
         store_u8(bytes, lowest_bytes(self.0.map(vreinterpretq_u32_s32)));
     }
-}
-
-/// Applies a function to the number of each register.
-#[inline(always)]
-fn each<T>(f: impl Fn(usize) -> T) -> [T; 4] {
-    std::array::from_fn(f)
 }

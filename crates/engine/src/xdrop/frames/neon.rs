@@ -3,9 +3,9 @@
 use super::{Cells, Direction, Extent, Frames, LANES, NEVER, Row, Rows, run};
 use crate::kernel::Neon;
 use crate::neon::{
-    bit_of_lane, bits_of_four, int8x16_t, int8x16x2_t, load_s8, load_u8, store_s8, uint8x16_t,
-    vbslq_s8, vcgtq_s8, vdupq_laneq_s8, vdupq_n_s8, vextq_s8, vmaxq_s8, vqaddq_s8, vqsubq_s8,
-    vqtbl2q_s8, vtstq_u8,
+    bit_of_lane, bits_of_four, each, int8x16_t, int8x16x2_t, load_s8, load_u8, moved_up_s8,
+    store_s8, uint8x16_t, vbslq_s8, vcgtq_s8, vdupq_laneq_s8, vdupq_n_s8, vextq_s8, vmaxq_s8,
+    vqaddq_s8, vqsubq_s8, vqtbl2q_s8, vtstq_u8,
 };
 
 /// Number of sections in a row.
@@ -95,14 +95,7 @@ impl Row for Sections {
 
     #[inline(always)]
     fn up<const BY: usize>(self) -> Self {
-        let never = vdupq_n_s8(NEVER);
-        Sections(each(|i| match BY {
-            1 => vextq_s8::<15>(never, self.0[i]),
-            2 => vextq_s8::<14>(never, self.0[i]),
-            4 => vextq_s8::<12>(never, self.0[i]),
-            8 => vextq_s8::<8>(never, self.0[i]),
-            _ => unreachable!("moves are powers of two up to 8"),
-        }))
+        Sections(each(|i| moved_up_s8::<BY>(self.0[i], vdupq_n_s8(NEVER))))
     }
 
     #[inline(always)]
@@ -126,10 +119,4 @@ impl Row for Sections {
 #[inline(always)]
 fn bits([a, b, c, d, e, f, g, h]: [uint8x16_t; SECTIONS]) -> u128 {
     u128::from(bits_of_four([a, b, c, d])) | u128::from(bits_of_four([e, f, g, h])) << 64
-}
-
-/// Applies a function to the number of each section.
-#[inline(always)]
-fn each<T>(f: impl Fn(usize) -> T) -> [T; SECTIONS] {
-    std::array::from_fn(f)
 }

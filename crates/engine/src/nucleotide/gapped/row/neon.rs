@@ -3,9 +3,9 @@
 use super::{Cells, Computation, LANES, NEVER, Row, Table};
 use crate::kernel::Neon;
 use crate::neon::{
-    bits_of_four, int8x16_t, load_s8, load_u8, store_s8, vbslq_s8, vceqq_s8, vcgtq_s8,
-    vdupq_laneq_s8, vdupq_n_s8, veorq_s8, vextq_s8, vmaxq_s8, vqaddq_s8, vqsubq_s8, vqtbl1q_s8,
-    vreinterpretq_s8_u8, vreinterpretq_u8_s8,
+    bits_of_four, each, int8x16_t, load_s8, load_u8, moved_up_s8, store_s8, vbslq_s8, vceqq_s8,
+    vcgtq_s8, vdupq_laneq_s8, vdupq_n_s8, veorq_s8, vextq_s8, vmaxq_s8, vqaddq_s8, vqsubq_s8,
+    vqtbl1q_s8, vreinterpretq_s8_u8, vreinterpretq_u8_s8,
 };
 
 /// Runs a computation with NEON.
@@ -97,14 +97,7 @@ impl Row for Sections {
 
     #[inline(always)]
     fn up<const BY: usize>(self) -> Self {
-        let never = vdupq_n_s8(NEVER);
-        Sections(each(|i| match BY {
-            1 => vextq_s8::<15>(never, self.0[i]),
-            2 => vextq_s8::<14>(never, self.0[i]),
-            4 => vextq_s8::<12>(never, self.0[i]),
-            8 => vextq_s8::<8>(never, self.0[i]),
-            _ => unreachable!("moves are powers of two up to 8"),
-        }))
+        Sections(each(|i| moved_up_s8::<BY>(self.0[i], vdupq_n_s8(NEVER))))
     }
 
     #[inline(always)]
@@ -138,10 +131,4 @@ impl Row for Sections {
     fn never(self) -> Self {
         Sections([vdupq_n_s8(NEVER); 4])
     }
-}
-
-/// Applies a function to the number of each section.
-#[inline(always)]
-fn each<T>(f: impl Fn(usize) -> T) -> [T; 4] {
-    std::array::from_fn(f)
 }

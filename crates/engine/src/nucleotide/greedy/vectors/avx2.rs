@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{AT_ONCE, Vector, VectorRows};
+use super::{AT_ONCE, Vector, VectorRows, last_bytes, moved};
 use crate::kernel::Avx2;
 use crate::nucleotide::greedy::linear::Rows;
 use crate::nucleotide::greedy::pairs::OutwardSequences;
@@ -185,10 +185,7 @@ impl Vector for Halves {
 
     #[inline(always)]
     fn moved(self, by: i32, fill: i32) -> Self {
-        let Chunk(lanes) = self.store();
-        let from = |lane: usize| (lane as i32).checked_add(by).and_then(|at| at.try_into().ok());
-        let lane = |lane| from(lane).and_then(|at: usize| lanes.get(at)).copied().unwrap_or(fill);
-        let Chunk(moved) = Chunk(std::array::from_fn(lane));
+        let Chunk(moved) = moved(self.store(), by, fill);
         let place: *const __m256i = moved.as_ptr().cast();
         // SAFETY: see above; there are 64 bytes, and the loads need no alignment.
         unsafe { Halves(_mm256_loadu_si256(place), _mm256_loadu_si256(place.add(1))) }
@@ -311,12 +308,4 @@ mod half {
             _mm256_min_epu32(_mm256_srli_epi32::<1>(zeros), _mm256_set1_epi32(AT_ONCE))
         }
     }
-}
-
-/// Returns the last bytes of a sequence, and zeros.
-#[cold]
-fn last_bytes(rest: &[u8]) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    bytes[..rest.len()].copy_from_slice(rest);
-    bytes
 }

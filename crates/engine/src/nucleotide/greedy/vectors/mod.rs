@@ -21,6 +21,9 @@ use super::rules::Rules;
 /// Number of bases that are compared at once: a word of 32 bits.
 const AT_ONCE: i32 = 16;
 
+/// Number of bytes in a window of AVX2 or NEON.
+const WINDOW: usize = 32;
+
 /// A vector of [`LANES`] numbers. Its existence proves that the CPU has the instructions.
 trait Vector: Copy {
     /// Proof that the CPU has the instructions.
@@ -109,6 +112,23 @@ impl<V: Vector> RowKernel for VectorRows<V> {
     ) -> bool {
         narrow::compute::<V, BACK>((self.0, sequences), rules, best, state, row)
     }
+}
+
+/// Moves each lane `by` lanes down, or up if `by` is negative; `fill` enters. For instructions that
+/// move lanes only by a constant.
+#[inline(always)]
+fn moved(Chunk(lanes): Chunk, by: i32, fill: i32) -> Chunk {
+    let from = |lane: usize| (lane as i32).checked_add(by).and_then(|at| at.try_into().ok());
+    let lane = |lane| from(lane).and_then(|at: usize| lanes.get(at)).copied().unwrap_or(fill);
+    Chunk(std::array::from_fn(lane))
+}
+
+/// Returns the last bytes of a sequence, and zeros.
+#[cold]
+fn last_bytes(rest: &[u8]) -> [u8; WINDOW] {
+    let mut bytes = [0; WINDOW];
+    bytes[..rest.len()].copy_from_slice(rest);
+    bytes
 }
 
 /// Replaces `longest` by the first of the longest runs in the lanes `longer`.

@@ -1,9 +1,9 @@
 //! Vectors in four registers of NEON.
 
-use super::{AT_ONCE, Vector, VectorRows};
+use super::{AT_ONCE, Vector, VectorRows, WINDOW, last_bytes, moved};
 use crate::kernel::Neon;
 use crate::neon::{
-    bits, int32x4_t, load_s32, load_u8, lowest_bytes, store_s32, uint8x16x2_t, uint32x4_t,
+    bits, each, int32x4_t, load_s32, load_u8, lowest_bytes, store_s32, uint8x16x2_t, uint32x4_t,
     vaddq_s32, vaddq_u32, vandq_u32, vbslq_s32, vceqq_s32, vcgtq_s32, vcleq_u32, vclzq_u32,
     vdupq_n_s32, vdupq_n_u32, veorq_s32, vextq_s32, vmaxq_s32, vmaxvq_s32, vminq_s32, vmlaq_u32,
     vorrq_s32, vorrq_u32, vqtbl2q_u8, vrbitq_u8, vreinterpretq_s32_u32, vreinterpretq_u8_u32,
@@ -31,8 +31,6 @@ pub(in crate::nucleotide::greedy) fn extend<const BACK: bool>(
 #[derive(Clone, Copy)]
 struct Quarters([int32x4_t; 4]);
 
-/// Number of bytes in a window.
-const WINDOW: usize = 32;
 /// A one in each byte.
 const ONES: u32 = 0x0101_0101;
 
@@ -147,10 +145,7 @@ impl Vector for Quarters {
 
     #[inline(always)]
     fn moved(self, by: i32, fill: i32) -> Self {
-        let Chunk(lanes) = self.store();
-        let from = |lane: usize| (lane as i32).checked_add(by).and_then(|at| at.try_into().ok());
-        let lane = |lane| from(lane).and_then(|at: usize| lanes.get(at)).copied().unwrap_or(fill);
-        let moved: [i32; LANES] = std::array::from_fn(lane);
+        let Chunk(moved) = moved(self.store(), by, fill);
         let (quarters, _) = moved.as_chunks();
         Quarters(each(|i| load_s32(&quarters[i])))
     }
@@ -209,18 +204,4 @@ fn extract(first: int32x4_t, window: uint8x16x2_t) -> int32x4_t {
 #[inline(always)]
 fn reversed(bits: uint32x4_t) -> uint32x4_t {
     vreinterpretq_u32_u8(vrev32q_u8(vrbitq_u8(vreinterpretq_u8_u32(bits))))
-}
-
-/// Applies a function to the number of each register.
-#[inline(always)]
-fn each<T>(f: impl Fn(usize) -> T) -> [T; 4] {
-    std::array::from_fn(f)
-}
-
-/// Returns the last bytes of a sequence, and zeros.
-#[cold]
-fn last_bytes(rest: &[u8]) -> [u8; WINDOW] {
-    let mut bytes = [0; WINDOW];
-    bytes[..rest.len()].copy_from_slice(rest);
-    bytes
 }
