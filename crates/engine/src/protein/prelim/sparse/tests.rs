@@ -125,6 +125,46 @@ fn reference(
     found
 }
 
+/// Checks that the scan finds what one diagonal after the other has. Returns the number of HSPs.
+fn check_scan(
+    group: &Group,
+    contexts: &[ChunkContext],
+    (rule, word_rule): (&DiagonalRule, &WordRule),
+    subject: &[u8],
+    scratch: &mut ScanScratch,
+) -> usize {
+    let frame = SubjectFrame {
+        oid: 0,
+        frame: Frame::Protein,
+        subject_len: subject.len(),
+        residues: subject,
+        masks: Masks::None,
+    };
+    let mut block = SubjectBlock::default();
+    block.push(frame, 3);
+    let mut count = 0;
+    for part in &block.parts {
+        let mut found = Vec::new();
+        group.scan(contexts, rule, part, scratch, |context, hsp| found.push((context, hsp)));
+        let mut expected = reference(contexts, rule, word_rule, part);
+        let key = |(context, hsp): &(usize, UngappedHsp)| (*context, hsp.order(0));
+        found.sort_by_key(key);
+        expected.sort_by_key(key);
+        assert_eq!(found, expected, "window {}, {} residues", rule.window, subject.len());
+        count += found.len();
+    }
+    count
+}
+
+/// Replaces about one in `among` residues by a random one.
+fn mutate(random: &mut Rng, residues: &mut [u8], among: u8) {
+    for residue in residues {
+        if random.u8(..among) == 0 {
+            *residue = random.residue();
+        }
+    }
+}
+
 #[test]
 fn the_scan_finds_the_hsps_of_all_diagonals() {
     let mut random = Rng::with_seed(8);
@@ -148,37 +188,49 @@ fn the_scan_finds_the_hsps_of_all_diagonals() {
         for len in [0, 3, 300, 4, 20, 700, 5, 30, 30, 400] {
             let query = &queries[random.usize(..queries.len())];
             let start = random.usize(..query.len().saturating_sub(len).max(1));
-            let copy = &query[start..query.len().min(start + len)];
-            let mut subject = copy.to_vec();
-            for letter in &mut subject {
-                if random.u8(..3) == 0 {
-                    *letter = random.residue();
-                }
-            }
-            let frame = SubjectFrame {
-                oid: 0,
-                frame: Frame::Protein,
-                subject_len: subject.len(),
-                residues: &subject,
-                masks: Masks::None,
-            };
-            let mut block = SubjectBlock::default();
-            block.push(frame, 3);
-            for part in &block.parts {
-                let mut found = Vec::new();
-                group.scan(&contexts, &rule, part, &mut scratch, |context, hsp| {
-                    found.push((context, hsp));
-                });
-                let mut expected = reference(&contexts, &rule, &word_rule, part);
-                let key = |(context, hsp): &(usize, UngappedHsp)| (*context, hsp.order(0));
-                found.sort_by_key(key);
-                expected.sort_by_key(key);
-                assert_eq!(found, expected, "window {window}, {len} residues");
-                found_in_all += found.len();
-            }
+            let mut subject = query[start..query.len().min(start + len)].to_vec();
+            mutate(&mut random, &mut subject, 3);
+            found_in_all +=
+                check_scan(&group, &contexts, (&rule, &word_rule), &subject, &mut scratch);
         }
     }
     assert!(found_in_all > 100, "{found_in_all} HSPs are too few to show anything");
+}
+
+/// Repeats have many seeds on each diagonal, whose extensions end before, within and after the
+/// ranges that others cover.
+#[test]
+fn the_scan_finds_the_hsps_of_repeats() {
+    let mut random = Rng::with_seed(9);
+    let scoring = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap();
+    let scores = ScoreRows::of_matrix(&scoring.scores);
+    let word_rule = WordRule { size: 3, threshold: 11 };
+    let mut found = 0;
+    for round in 0..60 {
+        let unit_len = random.usize(5..60);
+        let unit = random.protein(unit_len);
+        let mut contexts = Vec::new();
+        for _ in 0..random.usize(1..6) {
+            let mut query = unit.repeat(random.usize(1..8));
+            mutate(&mut random, &mut query, 4);
+            let mut context = ChunkContext::for_test(&query);
+            context.cutoff_ungapped = random.i32(15..60);
+            context.x_drop = random.choice([1, 7, 16, 40, 300]).unwrap();
+            contexts.push(context);
+        }
+        let members: Vec<usize> = (0..contexts.len()).collect();
+        let window = random.i32(4..60);
+        let rule = DiagonalRule { scores: &scores, word_size: 3, window };
+        let mut subject = unit.repeat(random.usize(1..12));
+        mutate(&mut random, &mut subject, 4 + round % 3);
+        for kernel in kernels() {
+            let alphabet = Alphabet::new(&Release::V2_12_0, &scoring, &scores, 3, 11.0).unwrap();
+            let group = Group::new(&contexts, &members, alphabet, (3, window), Some(kernel));
+            let rules = (&rule, &word_rule);
+            found += check_scan(&group, &contexts, rules, &subject, &mut ScanScratch::default());
+        }
+    }
+    assert!(found > 1000, "{found} HSPs are too few to show anything");
 }
 
 #[test]
