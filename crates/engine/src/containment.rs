@@ -1,9 +1,11 @@
-//! Tests whether an earlier alignment encloses a box: the semantics of NCBI's interval tree (rules
-//! 5.6).
+//! Tests whether an earlier alignment encloses a new one, with the semantics of NCBI's interval
+//! tree (rules 5.6).
 //!
-//! A member encloses a box if it has at least the same score and its closed box holds both corners.
-//! The members are an unordered set, so any exact index gives the same answers. Up to some dozens
-//! of members are scanned. With more, `index` finds the few that may enclose a box.
+//! A box is the range of an alignment in the query and in the subject. A member of the tree is the
+//! box and the score of an earlier alignment. It encloses a box if its score is at least as high,
+//! and if its closed box holds both corners. The members are an unordered set, so any exact index
+//! gives the same answers. Up to some dozens of members are scanned. With more, `index` finds the
+//! few that may enclose a box.
 
 mod index;
 #[cfg(test)]
@@ -12,7 +14,8 @@ mod tests;
 use self::index::Index;
 use crate::order::Bounds;
 
-/// Maximum number of members that are scanned. With more members the index is faster.
+/// Greatest number of members of a tree that are scanned one by one. With more, the index is
+/// faster.
 const SCAN_LIMIT: usize = 48;
 
 /// Placeholder of a removed member. It encloses nothing and shares no end point.
@@ -53,8 +56,9 @@ impl ContainmentTree {
     }
 
     /// Returns whether some member of at least this score holds both corners of the box and is near
-    /// it. Near means that they begin or end fewer than `separation` diagonals apart; with a
-    /// `separation` of 0 any member is near (`s_HSPIsContained`, `blast_itree.c`).
+    /// the box. A member is near if its start or its end is fewer than `separation` diagonals from
+    /// that of the box; with a `separation` of 0 any member is near (`s_HSPIsContained`,
+    /// `blast_itree.c`).
     pub fn encloses_near(&self, bounds: &Bounds, score: i32, separation: u32) -> bool {
         let hit = |m: &Member| {
             score <= m.score && m.bounds.encloses(bounds) && near(&m.bounds, bounds, separation)
@@ -66,8 +70,8 @@ impl ContainmentTree {
     }
 
     /// Adds a box, unless a better member has the same start or the same end. Removes worse members
-    /// with the same start or end, even if the box is refused in the end. Better means: higher
-    /// score, then shorter in the query, then shorter in the subject. A member wins a complete tie.
+    /// with the same start or end, even if the box itself is not added. Better means: higher score,
+    /// then shorter in the query, then shorter in the subject. A member wins a complete tie.
     pub fn add(&mut self, bounds: &Bounds, score: i32) {
         let new = Member { bounds: *bounds, score };
         for find in [Self::with_start, Self::with_end] {
@@ -117,8 +121,8 @@ impl ContainmentTree {
     }
 }
 
-/// Returns whether the diagonals of two boxes are less than `separation` apart at their starts or
-/// at their ends. With a `separation` of 0 any two boxes are near.
+/// Returns whether the starts, or the ends, of two boxes are fewer than `separation` diagonals
+/// apart. With a `separation` of 0 any two boxes are near.
 fn near(a: &Bounds, b: &Bounds, separation: u32) -> bool {
     let diagonal = |q: u32, s: u32| i64::from(q) - i64::from(s);
     let apart = |a: i64, b: i64| a.abs_diff(b) < u64::from(separation);

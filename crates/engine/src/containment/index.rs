@@ -1,19 +1,20 @@
-//! Index of boxes that finds those which may enclose a given box. It is a hash table of cells,
-//! whose size grows with the size of their boxes.
+//! Index of boxes that finds the boxes that may enclose a given one. It is a hash table of square
+//! cells; larger boxes are stored in larger cells.
 //!
-//! The class of a box is the number of bits of its longer side. A box of class `c` is stored in the
-//! cell of its start, in a grid of squares with sides of `2^c`. The box is shorter than a cell. So
-//! all boxes within it start in the same cell or in the next one, in either sequence. A look-up
-//! visits four cells of each class in use, from the class of the given box on.
+//! The class of a box is the number of bits of the length of its longer side. A box of class `c` is
+//! stored in the cell of its start, in a grid of squares with sides of `2^c`. The box is shorter
+//! than a cell. So all boxes within it start in the same cell or in the next one, in either
+//! sequence. A look-up visits four cells of each class in use that is not below the class of the
+//! given box.
 //!
-//! Many boxes that do not enclose each other fill one cell only if alignments of the same length
-//! overlap on many diagonals. Computing each of those took longer than visiting it.
+//! A cell holds many boxes that do not enclose each other only if alignments of the same length
+//! overlap on many diagonals. Computing such an alignment takes longer than visiting its box.
 
 use rustc_hash::FxHashMap;
 
 use crate::order::Bounds;
 
-/// Finds boxes, by their identifying numbers, from their cell, start or end.
+/// Finds the identifying numbers of boxes by cell, by start and by end.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     cells: FxHashMap<Cell, Vec<u32>>,
@@ -27,7 +28,7 @@ pub(super) struct Index {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Cell {
     class: u8,
-    /// Number of the column, along the query. `s` is the number of the row, along the subject.
+    /// Column of the cell, along the query; `s` is its row, along the subject.
     q: u32,
     s: u32,
 }
@@ -46,13 +47,14 @@ fn class(b: &Bounds) -> u8 {
     (u32::BITS - side.leading_zeros()) as u8
 }
 
-/// Returns the number of the column or row of a position.
+/// Returns the column of a query position, or the row of a subject position, in the grid of a
+/// class.
 fn cell_of(position: u64, class: u8) -> u32 {
     (position >> class) as u32
 }
 
-/// Returns the columns or rows in which ranges start that hold both positions and are shorter than
-/// `2^class`.
+/// Returns the columns or rows of the cells in which a range may start that holds both positions
+/// and is shorter than `2^class`.
 fn cells_around(a: u32, b: u32, class: u8) -> std::ops::RangeInclusive<u32> {
     let (first, last) = (u64::from(a.min(b)), u64::from(a.max(b)));
     cell_of((last + 1).saturating_sub(1 << class), class)..=cell_of(first, class)

@@ -6,21 +6,22 @@ use std::collections::BTreeMap;
 
 use super::Item;
 
-/// An HSP in the list, with its range there, which an overhang may extend.
+/// An HSP in the list. Its range in the query is longer at both ends by an overhang, until the list
+/// is renewed.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     begin: i32,
     end: i32,
-    /// Index of the item.
+    /// Index of the HSP among the items.
     item: usize,
 }
 
 /// Sort key of an entry in the list: ascending begin, then the latest insertion first.
 type Place = (i32, Reverse<usize>);
 
-/// Returns the numbers of the items that survive, in list order. The items arrive in the given
-/// order. When the list exceeds `limit` entries, it is renewed, and twice its length becomes the
-/// limit.
+/// Returns the indexes of the items that survive, by ascending begin of their entries. The items
+/// arrive in the given order. When the list exceeds `limit` entries, [`List::renew`] rebuilds it,
+/// and twice its new length becomes the limit.
 pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) -> Vec<usize> {
     let mut list = List::new(items, overhang, 1.0 - edge);
     let mut limit = limit;
@@ -41,11 +42,12 @@ pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) 
 struct List<'a> {
     items: &'a [Item],
     overhang: f64,
-    /// Factor of the score per residue: 1 − edge.
+    /// Factor of the score per residue, 1 minus `edge`: a lower score per residue than that is
+    /// clearly worse.
     share: f64,
-    /// Entries by class, the number of bits of their lengths. An entry that contains a range is of
-    /// the range's class or a higher one. It begins at most its own length before the end of the
-    /// range.
+    /// Entries by class, the number of bits of the length of an entry. An entry that contains a
+    /// range is of the range's class or a higher one. It begins at most its own length before the
+    /// end of the range.
     classes: Vec<BTreeMap<Place, Entry>>,
     /// Number of entries. `inserted` is the number of insertions since the list was made or
     /// renewed.
@@ -62,7 +64,7 @@ fn class(length: i32) -> usize {
     (u32::BITS - length.max(0).cast_unsigned().leading_zeros()) as usize
 }
 
-/// Returns the first possible key of an entry that begins at `begin`.
+/// Returns the lowest possible key of an entry that begins at `begin`.
 fn first_at(begin: i32) -> Place {
     (begin, Reverse(usize::MAX))
 }
@@ -131,7 +133,8 @@ impl<'a> List<'a> {
         self.inserted += 1;
     }
 
-    /// Returns the entries in list order.
+    /// Returns the entries by ascending begin; of entries with the same begin, the latest one comes
+    /// first.
     fn in_order(&self) -> impl Iterator<Item = Entry> {
         let mut all: Vec<(Place, Entry)> =
             self.classes.iter().flatten().map(|(&place, &entry)| (place, entry)).collect();
@@ -139,8 +142,8 @@ impl<'a> List<'a> {
         all.into_iter().map(|(_, entry)| entry)
     }
 
-    /// Regroups the list by subject, in order of first appearance. Inserts all entries again with
-    /// their true ranges, without overhang.
+    /// Rebuilds the list: groups the entries by subject, in order of first appearance, and inserts
+    /// them again with the true ranges of their HSPs, without overhang.
     fn renew(&mut self) {
         let mut order: Vec<usize> = self.in_order().map(|entry| entry.item).collect();
         let mut rank = std::collections::HashMap::new();

@@ -2,8 +2,8 @@
 //!
 //! NCBI keeps the HSPs in a tree, which decides which pairs of HSPs are compared. So the tree is
 //! part of the rule (`hspfilter_culling.c`). The order of the HSPs within a node does not change
-//! which of them survive, as every pass over a node examines each HSP independently. But it is the
-//! order in which they leave the tree.
+//! which of them survive, as every pass over a node examines each HSP independently. But survivors
+//! are returned in this order.
 
 use std::ops::Range;
 
@@ -12,8 +12,9 @@ use super::Item;
 /// Number of HSPs at which a leaf is forked.
 const FORK: usize = 20;
 
-/// Returns the numbers of the items that survive culling with the given limit, in the order of the
-/// tree. The items arrive in the given order. `query` is the range of the query that was searched.
+/// Returns the indexes of the items that survive culling with the given limit, in the order of
+/// [`Tree::collect_items`]. The items arrive in the given order. `query` is the range of the query
+/// that was searched.
 pub(super) fn survivors(items: &[Item], query: Range<u32>, limit: u32) -> Vec<usize> {
     let mut tree = Tree::new(items, query.start as i32, query.end as i32);
     for (i, _) in items.iter().enumerate() {
@@ -54,7 +55,7 @@ struct Node {
     end: i32,
     left: Option<usize>,
     right: Option<usize>,
-    /// Numbers of items; the last one leaves the tree first.
+    /// Indexes of the node's items; the last one is collected first.
     items: Vec<usize>,
 }
 
@@ -92,7 +93,8 @@ fn side(item: &Item, middle: i32) -> Side {
 
 struct Tree<'a> {
     all: &'a [Item],
-    /// Number of further dominations that remove each item; 0 for items that are not in the tree.
+    /// For each item, the number of further items that must dominate it to remove it; 0 for items
+    /// that are not in the tree.
     merit: Vec<u32>,
     nodes: Vec<Node>,
 }
@@ -187,7 +189,8 @@ impl<'a> Tree<'a> {
         if side == Side::Left { &mut node.left } else { &mut node.right }
     }
 
-    /// Applies `a` to the child on one side of a node. Removes the child if it becomes empty.
+    /// Calls [`Tree::apply`] with the new item `a` on the child on one side of a node. Removes the
+    /// child if it becomes empty.
     fn descend(&mut self, at: usize, child_side: Side, a: usize) {
         if let Some(child) = *self.link(at, child_side)
             && !self.apply(child, a)
@@ -196,8 +199,9 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Applies a new item `a`, which a node above holds, to a subtree. Returns false if the root of
-    /// the subtree must be removed.
+    /// Subtracts merit from the items of a subtree because of a new item `a`, which is stored in a
+    /// node above. Removes the items whose merit becomes 0. Returns false if the root of the
+    /// subtree must be removed.
     fn apply(&mut self, at: usize, a: usize) -> bool {
         let (item, node) = (&self.all[a], &self.nodes[at]);
         if item.begin <= node.begin && item.end >= node.end {
@@ -222,8 +226,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Subtracts one merit from all items of a subtree, dominated or not. Returns false if the root
-    /// of the subtree must be removed.
+    /// Subtracts one merit from all items of a subtree, even if no item dominates them. Removes the
+    /// items whose merit becomes 0. Returns false if the root of the subtree must be removed.
     fn mark_down(&mut self, at: usize) -> bool {
         for child_side in [Side::Left, Side::Right] {
             if let Some(child) = *self.link(at, child_side)

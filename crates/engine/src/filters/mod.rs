@@ -28,7 +28,7 @@ const RANGE_MARGIN: u32 = 3;
 pub(crate) struct WrittenQuery {
     /// Number of letters of the query, or of the chunk to which positions of HSPs are relative.
     pub length: u32,
-    /// Kind of its contexts.
+    /// Kind of the query's contexts.
     pub contexts: QueryContexts,
 }
 
@@ -84,7 +84,7 @@ struct Item {
     begin: i32,
     /// One past the last letter of the HSP, in the query as written.
     end: i32,
-    /// First subject residue.
+    /// First residue of the HSP in the subject.
     s_start: u32,
     score: i32,
     evalue: f64,
@@ -188,8 +188,8 @@ pub(crate) fn preliminary_best_hit(
     kept
 }
 
-/// Applies the filter again, to the final hits of one query. `capacity` is the length P of the
-/// preliminary list.
+/// Applies culling or the best-hit filter to the final hits of one query. `capacity` is the length
+/// P of the preliminary list.
 pub(crate) fn final_filter(
     mut hits: Vec<SubjectHit>,
     filter: HspFilter,
@@ -222,8 +222,8 @@ pub(crate) fn final_filter(
     hits
 }
 
-/// Selects items from lists by their numbers, which count through all lists. The items of each
-/// result are in the order of `numbers`.
+/// Selects items by number and returns them list by list. Numbers run through all lists; the items
+/// of each returned list are in the order of `numbers`.
 fn select_items<T>(lists: Vec<Vec<T>>, numbers: &[usize]) -> Vec<Vec<T>> {
     let mut kept: Vec<Vec<T>> = lists.iter().map(|_| Vec::new()).collect();
     let of_list =
@@ -259,8 +259,8 @@ pub(crate) fn subject_best_hit<T: ContextHsp>(hsps: &mut Vec<T>, written: Writte
     }
 }
 
-/// Drops every HSP whose range lies in that of an earlier remaining HSP, within three residues.
-/// `counts` returns whether to compare HSPs of two contexts.
+/// Drops every HSP whose range, as `range` returns it, lies in the range of an earlier remaining
+/// HSP, within three residues. `counts` returns whether to compare HSPs of two contexts.
 fn drop_inner<T: ContextHsp>(
     hsps: &mut Vec<T>,
     range: impl Fn(&T) -> Range<u32>,
@@ -279,7 +279,8 @@ fn drop_inner<T: ContextHsp>(
     });
 }
 
-/// Ranges that do not lie in each other: the end of each range by its start. Both ascend.
+/// Ranges that do not lie in each other, as a map from start to end. In the order of their starts
+/// the ends ascend, too.
 #[derive(Debug, Default)]
 struct OuterRanges(BTreeMap<u32, u32>);
 

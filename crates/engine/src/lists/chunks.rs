@@ -63,8 +63,8 @@ pub(crate) struct QueryChunk {
     pub range: Range<u32>,
     /// Whether the batch is searched in chunks, even if this query is not cut.
     pub chunked: bool,
-    /// Number of the chunk in the block, or of the batch if that is not cut. BLAST+ searches parts
-    /// with the same number together.
+    /// Index of the chunk among the chunks of the block; if the batch is not cut, index of the
+    /// batch. BLAST+ searches the parts with the same index together.
     pub batch_or_chunk: usize,
     /// The effective search space of each context. BLAST+ numbers the queries of a chunk anew, but
     /// not the spaces: they are those of the first queries of the batch
@@ -106,9 +106,9 @@ impl QueryChunk {
 /// `from` is the start of the query in its record (`-query_loc`).
 ///
 /// BLAST+ makes each mask one letter longer, except those that end with the part. It drops a mask
-/// that starts with the last letter of the part. (`TMaskedQueryRegions::RestrictToSeqInt` takes
-/// ends after the last letter for last letters, and the other way round.) Positions of masks count
-/// in the record, but BLAST+ compares them with positions of the part in the query
+/// that starts with the last letter of the part. (`TMaskedQueryRegions::RestrictToSeqInt` confuses
+/// the last letter of a range with the letter after it.) Positions of masks count in the record,
+/// but BLAST+ compares them with positions of the part in the query
 /// (`x_ComputeQueryIndicesForChunks`, split_query_cxx.cpp).
 pub(crate) fn masks_of_chunk(
     masks: &[Range<u32>],
@@ -200,8 +200,8 @@ fn chunk_ranges(total: u64, chunk_count: u64, rule: ChunkRule) -> Vec<Range<u64>
     ranges
 }
 
-/// Starts of a query's next part, one for each context that is searched. On the minus strand they
-/// count from the other end.
+/// Starts of a query's next part, one for each context that is searched. Starts on the minus strand
+/// count from the other end of the query.
 #[derive(Clone, Debug)]
 pub(super) struct Starts {
     by_context: Vec<Option<Start>>,
@@ -245,7 +245,8 @@ impl Starts {
         start.unwrap_or(Start::Plus(0))
     }
 
-    /// Returns whether BLAST+ notices that the query is cut.
+    /// Returns whether the part starts after the first letter of some context. Only then BLAST+
+    /// treats the query as cut.
     fn is_cut(&self) -> bool {
         let is_later = |start: &Start| match start {
             Start::Plus(start) | Start::Minus(start) => *start > 0,
@@ -335,7 +336,8 @@ struct MeetingHsps<A, B> {
     begins: B,
 }
 
-/// Joins both lists. The result is in ORDER-S. HSPs that meet become one.
+/// Joins the HSPs of earlier chunks and of the next chunk. HSPs that meet become one. The result is
+/// in ORDER-S.
 fn join_lists(
     mut old: Vec<PrelimHsp>,
     mut new: Vec<PrelimHsp>,
@@ -375,7 +377,7 @@ fn to_front(hsps: &mut [PrelimHsp], wanted: impl Fn(&PrelimHsp) -> bool) -> usiz
     count
 }
 
-/// Returns whether one HSP ends near the diagonal on which another begins.
+/// Returns whether the diagonal on which one HSP ends is near the diagonal on which another begins.
 fn are_near(first: &PrelimHsp, second: &PrelimHsp) -> bool {
     let end_diagonal = i64::from(first.q_end) - i64::from(first.s_end);
     let start_diagonal = i64::from(second.q_start) - i64::from(second.s_start);

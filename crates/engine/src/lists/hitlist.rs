@@ -11,17 +11,20 @@ use crate::order::{compare_evalues, compare_hits, compare_hsps};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HitLists {
     pub(super) lists: Vec<Vec<PrelimHit>>,
-    /// Number of ungapped extensions of each nucleotide chunk that became segments. BLAST+ derives
-    /// the next batch of queries from it. Empty as long as there are none.
+    /// For each chunk of nucleotide queries, the number of ungapped extensions that became
+    /// segments, from which BLAST+ derives the size of its next batch. Empty until one is counted.
     pub(super) extensions: Vec<u64>,
-    /// Number of subjects found for each chunk, kept or not; empty if this number does not matter.
+    /// For each chunk, the number of subjects with hits, kept or not; empty if subjects are not
+    /// counted.
     pub(super) subject_counts: Vec<u64>,
-    /// Whether an extension reached unknown neighbouring letters and might have gone on.
+    /// Whether an ungapped extension reached the end of the known letters next to the searched
+    /// chunks, so that further letters might have made it longer.
     pub reached_unknown_letters: bool,
 }
 
 impl HitLists {
-    /// Creates empty lists for `chunks` chunks.
+    /// Creates empty lists for `chunks` chunks. With `counts_found` they count the subjects with
+    /// hits.
     pub(super) fn new(chunks: usize, counts_found: bool) -> HitLists {
         let subject_counts = vec![0; if counts_found { chunks } else { 0 }];
         HitLists { lists: vec![Vec::new(); chunks], subject_counts, ..HitLists::default() }
@@ -37,7 +40,7 @@ impl HitLists {
         self.lists.iter().all(Vec::is_empty)
     }
 
-    /// Adds to the number of extensions of a chunk.
+    /// Adds `extensions` to the number of ungapped extensions of a chunk that became segments.
     pub(crate) fn add_extensions(&mut self, chunk: usize, extensions: u64) {
         if self.extensions.is_empty() {
             self.extensions = vec![0; self.lists.len()];
@@ -45,7 +48,8 @@ impl HitLists {
         self.extensions[chunk] += extensions;
     }
 
-    /// Adds a hit. If there are far more than `capacity` hits, drops the worst.
+    /// Adds a hit to the list of a chunk. If the list is far longer than `capacity`, keeps only the
+    /// best `capacity` hits.
     pub(crate) fn push(&mut self, chunk: usize, hit: PrelimHit, capacity: Option<usize>) {
         if let Some(found) = self.subject_counts.get_mut(chunk) {
             *found += 1;
@@ -64,7 +68,8 @@ impl HitLists {
 }
 
 impl HitLists {
-    /// Adds the hits of other lists of the same chunks, and cuts lists far longer than `capacity`.
+    /// Adds the hits of other lists of the same chunks. Of a list far longer than `capacity`, keeps
+    /// only the best `capacity` hits.
     pub(super) fn absorb(&mut self, other: HitLists, capacity: Option<usize>) {
         self.reached_unknown_letters |= other.reached_unknown_letters;
         for (chunk, count) in other.extensions.into_iter().enumerate() {
@@ -106,7 +111,7 @@ pub(super) fn key_of(hit: &PrelimHit) -> HitKey {
     HitKey::of_prelim(hit).expect("a hit has an HSP")
 }
 
-/// Drops all but the best `capacity` hits; those remain in ascending OID order.
+/// Drops all but the best `capacity` hits; the kept hits are in ascending OID order.
 pub(super) fn keep_best(hits: &mut Vec<PrelimHit>, capacity: usize) {
     if hits.len() > capacity {
         hits.select_nth_unstable_by(capacity, by_rank);

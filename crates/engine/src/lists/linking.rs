@@ -52,9 +52,9 @@ pub(crate) trait Linkable: ContextHsp {
     /// Stores the e-value of the HSP's linked set, and the number of HSPs in the set.
     fn set_linked(&mut self, evalue: f64, count: u32);
 
-    /// Returns the group of the HSP. Only HSPs of the same group are linked. Its number is the
-    /// strand of a translated query, or the context of another query. Its flag is false if the
-    /// subject is read on the minus strand.
+    /// Returns the group of the HSP; only HSPs of the same group are linked. The number is the
+    /// strand of a translated query, or the context of a query that is not translated. The flag is
+    /// false if the subject is read on the minus strand.
     fn group(&self, translates_query: bool) -> (u8, bool) {
         let context = self.context();
         let query = if translates_query { context / STRAND_FRAMES } else { context };
@@ -71,7 +71,7 @@ struct SetMembership {
     count: u32,
     /// Index of the first HSP of the set.
     first: usize,
-    /// Place of the HSP in the set.
+    /// Position of the HSP in the set, by start in the query, from 0 on.
     place: usize,
 }
 
@@ -148,8 +148,9 @@ struct Trimmed {
 
 /// Links HSPs with others of their group, and leaves them in ORDER-S.
 ///
-/// `statistics` returns the statistics of a context. Without them the HSPs of its group keep their
-/// e-values. Equal HSPs may be in different sets; they come in the order of BLAST+'s sets.
+/// `statistics` returns the statistics of a context. If it returns `None` for a context, the HSPs
+/// of its group keep their e-values. Equal HSPs may be in different sets; they come in the order of
+/// BLAST+'s sets.
 pub(crate) fn link<T: Linkable>(
     hsps: &mut Vec<T>,
     gaps: EvenGaps,
@@ -213,7 +214,7 @@ fn sets(hsps: &[Trimmed], gaps: EvenGaps, space: SearchSpace) -> Vec<SetMembersh
     linked
 }
 
-/// Returns the first HSP of the best chain by each method; `None` if no HSP is left.
+/// Returns the first HSP of each method's best chain; `None` if no HSP is left.
 fn best_chains(chains: &mut [Chains<'_>]) -> Option<Vec<usize>> {
     let firsts =
         |chains: &[Chains<'_>]| chains.iter().map(Chains::best).collect::<Option<Vec<_>>>();

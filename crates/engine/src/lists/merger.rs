@@ -21,7 +21,7 @@ pub struct Merger {
     filter: HspFilter,
     /// Number of hits kept for each chunk of a query, P.
     capacity: usize,
-    /// Whether hits go into the traceback by OID.
+    /// Whether hits go into the traceback by ascending OID instead of best hit first.
     by_oid: bool,
     /// Whether the e-values of a subject's HSPs may have another order than their scores.
     evalues_decide: bool,
@@ -107,7 +107,8 @@ impl Merger {
         }
     }
 
-    /// Computes the cut after the hits that are merged up to now.
+    /// Computes the cut: for each list of merged hits that is full, its worst hit. Later hits that
+    /// are worse cannot be selected.
     pub fn cut(&self, lists: &HitLists) -> WorstKeptHits {
         let Some(capacity) = self.prune_capacity() else { return WorstKeptHits::default() };
         let worst = |list: &Vec<PrelimHit>| {
@@ -165,7 +166,8 @@ impl Merger {
         }
     }
 
-    /// Applies the filter to the hits of a part of a query.
+    /// Applies culling or the best-hit filter, if the search has one, to the hits of a part of a
+    /// query.
     fn filter(
         &self,
         hits: &[PrelimHit],
@@ -186,8 +188,8 @@ impl Merger {
         }
     }
 
-    /// Selects the hits of a chunk that are kept in the whole database. Returns them in ascending
-    /// OID order.
+    /// Selects the hits that a query chunk keeps, from its hits in the whole database. Returns them
+    /// in ascending OID order.
     fn select(&self, chunk: &QueryChunk, mut hits: Vec<PrelimHit>) -> Vec<PrelimHit> {
         hits.sort_unstable_by_key(|hit| hit.oid);
         let written = self.queries[chunk.query];

@@ -46,14 +46,14 @@ fn final_capacity(params: &Params) -> usize {
 /// Unless that order is [by subject](Selector::by_subject), candidates may also be offered one by
 /// one. Then they come query by query, and within a query in the order of
 /// [`Merger::select_for_traceback`](super::Merger::select_for_traceback). A candidate may be
-/// offered only if [`Selector::must_align`] its e-value at that moment.
+/// offered only if [`Selector::must_align`] is true at that moment for its preliminary e-value.
 #[derive(Debug)]
 pub struct Selector {
     /// Whether candidates pass through result heaps: with composition adjustment or Smith–Waterman.
     heaps: bool,
     by_subject: bool,
     queries: Vec<QueryHits>,
-    /// Subjects that take places among the hits, but are left out of the report.
+    /// OIDs of subjects that count as hits but are left out of the report.
     unreported: BTreeSet<u32>,
     rules: Rules,
 }
@@ -62,8 +62,8 @@ pub struct Selector {
 struct QueryHits {
     query: WrittenQuery,
     kept: BinaryHeap<Record>,
-    /// Whether the query had more candidates than are kept. Only those that are kept are offered
-    /// here.
+    /// Whether the query had more candidates than are kept, and only the kept ones are offered to
+    /// the selector.
     overflowed: bool,
 }
 
@@ -77,7 +77,7 @@ struct Rules {
     max_hsps: Option<usize>,
     qcov_hsp_perc: f64,
     subject_besthit: bool,
-    /// Whether the last filters remove HSPs before subjects are ordered, and not after.
+    /// Whether the last filters remove HSPs before subjects are ordered, instead of afterwards.
     filters_before_order: bool,
     /// E-value up to which the heap of hits grows without limit.
     inclusion: f64,
@@ -146,8 +146,9 @@ impl Selector {
         self.by_subject
     }
 
-    /// Returns the number of queries, from the first on, whose hits are all wanted. They are all
-    /// queries, or with result heaps all but the last, which ends when each query has enough hits.
+    /// Returns the number of queries, from the first one on, whose hits must all be aligned: all
+    /// queries, or with result heaps all but the last one. The hits of the last one end when each
+    /// query has enough hits.
     pub fn unconditional_queries(&self) -> usize {
         self.queries.len().saturating_sub(usize::from(self.heaps))
     }
@@ -178,8 +179,8 @@ impl Selector {
     }
 
     /// Returns whether the next hit, with this preliminary e-value, must be aligned. It need not be
-    /// aligned if its e-value is far above the inclusion threshold, and every query of the batch
-    /// has enough hits below that.
+    /// if its e-value is far above the inclusion threshold, and every query of the batch has enough
+    /// hits that are not above the threshold.
     pub fn must_align(&self, prelim_evalue: f64) -> bool {
         let full = |query: &QueryHits| {
             query.kept.len() >= self.rules.hitlist_size
@@ -265,8 +266,8 @@ impl QueryHits {
             || self.is_worse_than(key)
     }
 
-    /// Inserts a hit into the heap, or drops it or the worst one (`BlastCompo_HeapInsert`,
-    /// `compo_heap.c`).
+    /// Inserts a hit into the heap. If a full heap may not grow, drops the worst hit, which may be
+    /// the new one (`BlastCompo_HeapInsert`, `compo_heap.c`).
     fn insert(&mut self, record: Record, rules: &Rules) {
         let grows = record.key.evalue <= rules.inclusion && self.worst_evalue() <= rules.inclusion;
         if self.kept.len() < rules.hitlist_size || grows {
@@ -314,9 +315,10 @@ impl Rules {
     }
 
     /// Applies `-max_hsps`, `-qcov_hsp_perc`, `-subject_besthit`, in this order
-    /// (`s_FilterBlastResults`, `blast_traceback.c`). Returns the key by which releases that filter
-    /// first order the subject, or `None` if no alignment is left. Its e-value is that of all
-    /// alignments, unless `-qcov_hsp_perc` removes one: only then BLAST+ computes it again.
+    /// (`s_FilterBlastResults`, `blast_traceback.c`). Returns the sort key of the subject for
+    /// releases that filter before they order subjects; `None` if no alignment is left. The key's
+    /// e-value is the lowest of all alignments, even of removed ones, unless `-qcov_hsp_perc`
+    /// removes one: only then BLAST+ computes it again.
     fn trim(&self, hit: &mut SubjectHit, query: WrittenQuery) -> Option<HitKey> {
         let key = |hit: &SubjectHit| HitKey::of_alignments(hit.oid, &hit.alignments);
         let mut evalue = key(hit)?.evalue;

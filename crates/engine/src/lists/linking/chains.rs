@@ -9,7 +9,8 @@ use super::{Method, Trimmed};
 /// The best chain that begins with an HSP.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Chain {
-    /// Index of the next HSP. It is before this HSP in the list.
+    /// Index of the chain's next HSP. It is lower than that of the first one, as later HSPs in the
+    /// query have lower indexes.
     pub next: Option<usize>,
     pub count: u32,
     /// Sum of the scores, less the cut-off for each HSP.
@@ -22,9 +23,9 @@ pub(super) struct Chain {
 /// A chain stays the best one until one of its HSPs is removed, as removing makes no other chain
 /// better. So only the chains through removed HSPs are searched again.
 ///
-/// An HSP with a sum of 0 or less makes a chain worse, and does not become the next HSP of another
-/// one. But BLAST+ keeps a next HSP whose sum falls so low later, as the search begins with that
-/// sum.
+/// A chain with a sum of 0 or less makes a longer chain worse, so that its first HSP does not
+/// become the next HSP of another one. But if the sum of a chain's present next HSP falls to 0 or
+/// below, BLAST+ may keep it, as a new search begins with the present next HSP.
 #[derive(Debug)]
 pub(super) struct Chains<'a> {
     method: Method,
@@ -36,9 +37,9 @@ pub(super) struct Chains<'a> {
     before: Vec<Vec<usize>>,
     /// The HSPs whose chains must be searched again.
     stale: BinaryHeap<Reverse<usize>>,
-    /// A mark for each HSP in `stale`, and for each removed HSP.
+    /// For each HSP, whether it is in `stale` or has been removed.
     is_stale: Vec<bool>,
-    /// A mark for each removed HSP.
+    /// For each HSP, whether it has been removed.
     is_removed: Vec<bool>,
     /// The HSPs that have been removed since the last update.
     removed: Vec<usize>,
@@ -147,7 +148,7 @@ impl<'a> Chains<'a> {
 }
 
 impl Method {
-    /// Returns the region of the HSPs that may follow one in a chain.
+    /// Returns the region of the starts of the HSPs that may follow `hsp` in a chain.
     fn followers(self, hsp: &Trimmed, place: usize) -> Region {
         let after = [hsp.q_end, hsp.s_end];
         let last = match self.is_near {

@@ -7,7 +7,7 @@ use super::{DECAY, EvenGaps, SMALL_SHARE, WINDOW};
 
 /// Summand that keeps a divisor from being 0 (`CalculateLinkHSPCutoffs`).
 const EPSILON: f64 = 1e-9;
-/// Larger than any score, and small enough that sums of such numbers fit 32 bits.
+/// Greatest cut-off. It is larger than any score, and sums of such cut-offs fit 32 bits.
 const MOST_CUTOFF: i32 = 1 << 20;
 
 /// Properties of a batch in an ungapped search by which HSPs are linked with even gaps.
@@ -17,7 +17,7 @@ pub(crate) struct EvenGapStatistics {
     pub karlin: KarlinParameters,
     /// Average length of the contexts, in residues.
     pub average_length: i32,
-    /// Least score of an ungapped HSP that is kept in some context.
+    /// Lowest of the contexts' cut-offs: the least score of an ungapped HSP that is kept.
     pub least_cutoff: i32,
 }
 

@@ -1,7 +1,7 @@
 //! Finds the point with the highest value in a rectangle, while values change.
 //!
 //! The points are in a k-d tree, which is built once. Each node has the highest value below it and
-//! the rectangle around its points, so that a query skips most nodes.
+//! the rectangle around its points, so that a search skips most nodes.
 
 use std::ops::Range;
 
@@ -27,8 +27,8 @@ impl Value {
 /// A position in each of the two sequences.
 type Point = [i32; 2];
 
-/// A rectangle: the points beyond `after` in both sequences, but not beyond `last`, whose numbers
-/// are below `numbers`.
+/// A set of points: those beyond `after` in both sequences, but not beyond `last`, with numbers
+/// below `numbers`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Region {
     pub after: Point,

@@ -52,8 +52,8 @@ impl UnevenGaps {
         (intron > 0).then_some(gaps)
     }
 
-    /// Creates the limits for ungapped HSPs, which have no default intron. With `None` gaps are
-    /// even.
+    /// Creates the limits for ungapped HSPs, for which there is no default intron. Returns `None`
+    /// for an intron without room for a residue; then HSPs are linked with even gaps.
     pub fn ungapped(max_intron_length: i32, translates_query: bool) -> Option<UnevenGaps> {
         let intron = residues(max_intron_length);
         (intron > 0).then_some(UnevenGaps { intron, translates_query, decay: super::DECAY })
@@ -72,21 +72,22 @@ impl UnevenGaps {
         }
     }
 
-    /// Returns the numbers of positions in query and subject at which the next HSP may start. The
-    /// intron is always one of the subject here, even if the query is translated
+    /// Returns the numbers of positions in the query and in the subject at which the next HSP may
+    /// start. The intron counts as one of the subject here, even if the query is translated
     /// (`s_SumHSPEvalue`).
     fn positions(self) -> [i32; 2] {
         [GAP, self.intron].map(|gap| gap + OVERLAP + 1)
     }
 }
 
-/// Returns the number of whole codons in an intron without two letters for its ends.
+/// Returns the number of whole codons in an intron of this length, in nucleotides, less two for its
+/// ends.
 fn residues(max_intron_length: i32) -> i32 {
     (max_intron_length - 2) / 3
 }
 
-/// Links HSPs in ORDER-S that have e-values of their own. `statistics` returns the statistics of a
-/// context.
+/// Links HSPs, which are in ORDER-S and have the e-values of single HSPs. `statistics` returns the
+/// statistics of a context.
 pub(crate) fn link<T: Linkable>(
     hsps: &mut [T],
     gaps: UnevenGaps,
@@ -152,8 +153,8 @@ impl Sets {
         }
     }
 
-    /// Finds the HSP whose set lowers the e-value of the set `head` most if it is added. Also
-    /// returns the new e-value.
+    /// Finds the set that gives the lowest e-value if it is joined to the set `head`. Returns an
+    /// HSP of that set and the e-value; `None` if no e-value is lower than those of both sets.
     fn best_partner(
         &self,
         head: usize,
