@@ -26,7 +26,7 @@ pub(crate) use self::window::{Chunk, LANES, Window};
 /// overflow.
 pub(crate) const NEVER: i32 = i32::MIN / 2;
 
-/// Mask of the lower two bits of a step, which say how the cell was reached.
+/// Mask of the lower two bits of a traceback step, which say how the cell was reached.
 pub(crate) const OP_MASK: u8 = 3;
 pub(crate) const SUBSTITUTION: u8 = 0;
 pub(crate) const GAP_IN_SUBJECT: u8 = 1;
@@ -34,7 +34,8 @@ pub(crate) const GAP_IN_QUERY: u8 = 2;
 /// Bit of a traceback step: the gap in the subject that continues below this cell was opened
 /// above it.
 pub(crate) const EXTENDS_GAP_IN_SUBJECT: u8 = 4;
-/// Bit of a step: the gap in the query that leaves this cell to the right was open before.
+/// Bit of a step: the gap in the query that continues to the right of this cell was opened to the
+/// left of it.
 pub(crate) const EXTENDS_GAP_IN_QUERY: u8 = 8;
 
 /// Costs of gaps: a gap of length `l` costs `open + l * extend`.
@@ -62,7 +63,8 @@ pub(crate) struct Extent {
 
 /// A receiver of the steps by which cells were reached.
 pub(crate) trait StepRecorder {
-    /// Starts with the row before the first query residue, which is a gap of `cells` cells.
+    /// Starts the steps of an extension with the row before the first query residue, in which
+    /// `cells` cells are reached by a gap.
     fn start(&mut self, cells: usize);
     /// Starts a row at column `first`.
     fn start_row(&mut self, first: usize);

@@ -17,8 +17,8 @@ use crate::scores::ScoreRows;
 use crate::subjects::{PlacedLetters, SubjectLetters};
 use crate::xdrop::GapCosts;
 
-/// Greatest length, in letters, of a range around the HSPs that is aligned without the rest of the
-/// subject.
+/// Greatest length, in letters, of the part of a subject around the HSPs that may be aligned
+/// instead of the whole subject.
 const SHORT: u32 = 6000;
 
 /// Parameters of the traceback that all queries and subjects share.
@@ -71,7 +71,7 @@ impl AlignScratch {
 }
 
 impl Traceback {
-    /// Prepares the traceback of a search of a database with these totals.
+    /// Prepares the traceback of a search. `totals` are those of the database.
     pub fn new(params: &NucleotideParams, totals: &DatabaseTotals) -> Traceback {
         let scores = ScoreRows::of_blastna(&params.scoring.scores);
         Traceback { params: params.clone(), totals: *totals, scores }

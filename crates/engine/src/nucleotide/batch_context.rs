@@ -20,8 +20,8 @@ use crate::query::Query;
 /// Number of contexts of a query: one for each strand.
 pub(super) const STRANDS: u8 = 2;
 
-/// Properties of the batch in which BLAST+ searches some chunks of queries. These chunks are the
-/// whole batch, or consecutive chunks of it.
+/// Properties of the batch to which some chunks of queries belong. These chunks are the whole
+/// batch, or consecutive chunks of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BatchContext {
     pub(super) indexing: Indexing,
@@ -167,9 +167,9 @@ fn mean_length(lengths: impl Iterator<Item = usize>) -> i32 {
     ((before + last) / lengths.len()) as i32
 }
 
-/// Creates the entry for the last `length` letters of a neighbouring context before the run.
-/// `start` counts from the end of the letters before the run, regions count from the first of the
-/// letters.
+/// Creates the entry for the last `length` letters of a context before the searched chunks. Its
+/// start counts from the end of the letters before these chunks, its regions count from the first
+/// of the `length` letters.
 fn other(
     strand: &PreparedStrand,
     length: u32,

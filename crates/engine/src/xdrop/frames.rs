@@ -38,7 +38,7 @@ pub(crate) const MARGIN: usize = 128;
 
 /// The row numbers of one sequence, in the order of an extension.
 pub(crate) trait Rows: Copy {
-    /// Returns the number of the row that follows `taken` rows; `None` after the last one.
+    /// Returns the number of the row after the first `taken` rows; `None` after the last row.
     fn number(&self, taken: usize) -> Option<RowNumber>;
 }
 
@@ -97,9 +97,9 @@ pub(crate) struct Frames {
     /// Scores by row and subject residue code.
     scores: Vec<[i8; 32]>,
     costs: ExtensionCosts,
-    /// Byte that stands for a score of zero before the base moves.
+    /// Byte that stands for a score of zero at the start of an extension.
     zero: i8,
-    /// Byte above which a best score makes the base move.
+    /// If the byte of the best score is above this one, `base` is raised.
     highest: i8,
     /// Cells of the row before the first query residue.
     first: Cells,
@@ -114,8 +114,8 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Prepares extensions over subjects between sentinels of this code. Returns `None` if bytes do
-    /// not suffice for the scores and costs.
+    /// Prepares extensions over subjects that are enclosed by sentinels with the code `sentinel`.
+    /// Returns `None` if bytes do not suffice for the scores and costs.
     pub(crate) fn new(scores: &ScoreRows, costs: ExtensionCosts, sentinel: u8) -> Option<Frames> {
         let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let (never, most) =
@@ -188,19 +188,20 @@ pub(super) trait Row: Copy {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
-    /// Returns the bits of the lanes that are greater than the lanes of the other row.
+    /// Returns a bit for each lane, set if the lane is greater than the same lane of `other`.
     fn above(self, other: Self) -> u128;
-    /// Drops the lanes below `floor`. Returns the row and the bits of the lanes that were kept.
+    /// Drops each lane that is below the same lane of `floor`. Returns the row, and a bit for each
+    /// lane that was kept.
     fn keep(self, floor: Self) -> (Self, u128);
-    /// Drops all lanes but these.
+    /// Keeps only the lanes whose bits are set in `lanes`, and drops the others.
     fn select(self, lanes: u128) -> Self;
-    /// Moves each byte `BY` (1, 2, 4 or 8) lanes up in its section; [`NEVER`] enters.
+    /// Moves the byte of each lane `BY` (1, 2, 4 or 8) lanes up in its section; [`NEVER`] enters.
     fn up<const BY: usize>(self) -> Self;
-    /// Moves each byte one lane down; [`NEVER`] enters.
+    /// Moves the byte of each lane one lane down; [`NEVER`] enters.
     fn down(self) -> Self;
     /// Copies the last byte of each section to all its lanes.
     fn spread_ends(self) -> Self;
-    /// Moves each byte `BY` (1 or 2) sections up; [`NEVER`] enters.
+    /// Moves the byte of each lane `BY` (1 or 2) sections up; [`NEVER`] enters.
     fn sections_up<const BY: usize>(self) -> Self;
 }
 
@@ -276,21 +277,22 @@ impl<R: Row> Costs<R> {
 struct Extension<'a, R: Row, Q> {
     proof: R::Proof,
     direction: Direction<'a, Q>,
-    /// Number of query residues used.
+    /// Number of query residues that the extension has used.
     taken: usize,
     /// Index in the subject's bytes of the residue that the first lane pairs next.
     position: usize,
     scores: R,
     /// Scores after a gap in the subject that may continue.
     gaps: R,
-    /// The best score in all lanes. `floor` is the least score that is not dropped, in all lanes.
+    /// The best score, copied to all lanes. `floor` is the least score that is not dropped, copied
+    /// to all lanes.
     best: R,
     floor: R,
     /// The best score as a byte. `base` is the score for which a byte of 0 stands.
     top: i8,
     base: i32,
     extent: Extent,
-    /// Whether there are live cells and more residues.
+    /// Whether some cells are alive and some residues are left.
     alive: bool,
     /// Whether the frame was too narrow.
     strayed: bool,
@@ -354,8 +356,9 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
         }
     }
 
-    /// Completes a row in which the best score rises. `lanes` are the lanes that are not below the
-    /// floor of the row before. `records` are the lanes above the best score of that row.
+    /// Completes a row in which the best score rises. `lanes` has a bit for each lane that is not
+    /// below the floor of the previous row, `records` for each lane above the best score of the
+    /// previous row.
     #[inline(always)]
     fn record(&mut self, frames: &Frames, scores: R, gaps: R, lanes: u128, records: u128) {
         let cells = scores.store();
@@ -391,7 +394,7 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
         self.floor = R::splat(self.proof, top - x_drop);
     }
 
-    /// Moves the base up and subtracts the difference from all scores.
+    /// Adds `by` to `base`, and subtracts it from all scores.
     #[inline(always)]
     fn lower(&mut self, by: i32) {
         self.base += by;
@@ -402,8 +405,8 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
         }
     }
 
-    /// Shifts the frame so that `lanes`, which the next row makes live, come to its middle. Ends
-    /// the extension if too few lanes are free.
+    /// Shifts the frame so that `lanes`, the lanes that the next row makes live, come to its
+    /// middle. Ends the extension if too few lanes are free.
     #[inline(always)]
     fn shift(&mut self, lanes: u128) {
         let (below, above) = (lanes.trailing_zeros(), lanes.leading_zeros());
@@ -422,7 +425,7 @@ impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
     }
 }
 
-/// Returns whether the first or the last lane is among these.
+/// Returns whether the first or the last lane is among `lanes`.
 #[inline(always)]
 fn at_edge(lanes: u128) -> bool {
     lanes & (1 | 1 << (LANES - 1)) != 0

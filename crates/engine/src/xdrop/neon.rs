@@ -56,7 +56,7 @@ impl Lanes for Quarters {
         }
     }
 
-    /// NEON has no instruction that reads several places.
+    /// Looks up each lane singly: NEON has no instruction that loads from several addresses.
     #[inline(always)]
     fn look_up(proof: Neon, table: &[i32; 32], codes: &[u8; LANES]) -> Self {
         Self::load(proof, &codes.map(|code| table[usize::from(code & 31)]))

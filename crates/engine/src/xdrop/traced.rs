@@ -149,8 +149,8 @@ pub(crate) fn joined(
     traced
 }
 
-/// Aligns forwards only, from the first residue of both slices. `subject` ends with one residue
-/// that is not aligned. Replaces `edits` by the columns, in order.
+/// Aligns forwards only, from the first residue of both slices. The last residue of `subject` is
+/// read, but not aligned. Replaces `edits` by the columns, in order.
 pub(crate) fn align_forward(
     query: &[RowNumber],
     subject: &[u8],
@@ -164,7 +164,8 @@ pub(crate) fn align_forward(
     extent
 }
 
-/// Removes gaps at either end from the score and the box. Returns the range of the remaining edits.
+/// Removes gaps at both ends of an alignment from its score and its box. Returns the range of the
+/// remaining edits.
 fn cut_end_gaps(traced: &mut Traced, edits: &[Edit], gaps: GapCosts) -> std::ops::Range<usize> {
     let (mut from, mut to) = (0, edits.len());
     while from < to && edits[from].op != EditOp::Substitution {
@@ -209,8 +210,8 @@ impl DpScratch {
         }
     }
 
-    /// Finds the best alignment of a prefix of `query` with a prefix of `subject`, whose last
-    /// residue is not aligned. Records its trace.
+    /// Finds the best alignment of a prefix of `query` with a prefix of `subject`, and records its
+    /// trace. The last residue of `subject` is read, but not aligned.
     fn extend(&mut self, query: &[RowNumber], subject: &[u8], scheme: &Scheme<'_>) -> Extent {
         if query.is_empty() || subject.len() == 1 {
             return Extent::default();

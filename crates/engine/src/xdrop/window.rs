@@ -2,8 +2,8 @@
 //!
 //! A row is computed in chunks of columns. Scores from above or along the diagonal depend on the
 //! previous row only. Scores along the row are a running maximum, with gap costs counted from the
-//! first column. Within a chunk this maximum is computed in steps of doubling length. One number is
-//! passed from chunk to chunk.
+//! first column. Within a chunk this maximum is computed in steps of doubling length. Each chunk
+//! passes its maximum to the next chunk.
 //!
 //! Whole chunks are computed, although the scalar window may end within a chunk. A cell that the
 //! scalar code skips has no live neighbour that leads to it. So it is dropped here, with one
@@ -113,15 +113,16 @@ impl<'a, L: Lanes> Rules<'a, L> {
         }
     }
 
-    /// Returns the residues with which the cells of a chunk pair on the diagonal to the next
-    /// column.
+    /// Returns the residues of a chunk: each cell pairs with its residue on the way along the
+    /// diagonal to the next column.
     #[inline(always)]
     fn letters(&self, chunk: usize) -> &[u8; LANES] {
         self.subject[chunk * LANES..].first_chunk().unwrap_or(&self.tail)
     }
 
-    /// Returns the least score of each lane that is not dropped. There is one column for each
-    /// residue, and one before the first.
+    /// Returns for each lane of a chunk the least score that is not dropped. The columns are one
+    /// before the first residue, and one for each residue that is aligned; lanes beyond them are
+    /// always dropped.
     #[inline(always)]
     fn floor(&self, chunk: usize, top: i32) -> L {
         let floor = top - self.x_drop;
@@ -138,7 +139,7 @@ impl<'a, L: Lanes> Rules<'a, L> {
 #[repr(align(64))]
 struct Cells(Chunk);
 
-/// Cells of the last row.
+/// Cells of the row that was computed last.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     /// Best score of an alignment that ends in a column.
@@ -178,8 +179,8 @@ pub(super) fn extend<L: Lanes, R: StepRecorder>(
 }
 
 impl Window {
-    /// Computes the row before the first query residue, which is a gap from the start. In the row
-    /// after it BLAST+ does not compute the pair after the last cell of this row.
+    /// Computes the row before the first query residue, which is a gap from the start. Drops its
+    /// last cell, as BLAST+ does not compute the pair after that cell.
     #[inline(always)]
     fn start<L: Lanes>(&mut self, rules: &Rules<'_, L>, recorder: &mut impl StepRecorder) {
         self.best.clear();
@@ -200,9 +201,9 @@ impl Window {
         recorder.start(column);
     }
 
-    /// Computes the row of the next query residue, which has these scores. Records the steps to the
-    /// columns from the first chunk on. `top` is the best score up to now. Returns the column that
-    /// last raised it.
+    /// Computes the row of the next query residue, whose scores are `scores`. Records the steps to
+    /// the columns from the first chunk on. `top` is the best score up to now. Returns the last
+    /// column that raised `top`.
     #[inline(always)]
     fn advance<L: Lanes>(
         &mut self,

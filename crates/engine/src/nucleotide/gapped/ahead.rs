@@ -1,7 +1,8 @@
 //! Extends many segments side by side, ahead of their turn.
 //!
 //! A segment is not extended if an HSP of an earlier segment contains it. So only segments that no
-//! earlier one can contain are extended ahead. Their results are used when their turn comes.
+//! earlier one can contain are extended ahead of their turn. Their results are used when their turn
+//! comes.
 
 use fleetblast_seq::nucleotide::Packed;
 
@@ -27,13 +28,14 @@ impl DistantSegments {
     /// Number of segments after which the filter must be cleared.
     pub const SEGMENTS: usize = SEGMENTS;
 
-    /// Removes all segments.
+    /// Removes all segments from the filter.
     pub fn clear(&mut self) {
         self.0.clear();
         self.0.resize(BITS / 64, 0);
     }
 
-    /// Adds a segment of a strand. Returns whether it is far from all earlier ones.
+    /// Adds a segment of a strand to the filter. Returns whether the segment is far from all
+    /// earlier ones.
     pub fn insert(&mut self, strand: usize, segment: &Segment) -> bool {
         let diagonal = i64::from(segment.s_start) - i64::from(segment.q_start);
         let group = diagonal.div_euclid(DIAGONALS);

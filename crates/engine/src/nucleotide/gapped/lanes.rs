@@ -4,8 +4,8 @@
 //! Each lane follows its own band of diagonals, cell by cell in BLAST+'s order, with the best score
 //! and the floor at that moment. After some rows all lanes are examined. A lane that has ended
 //! takes the next extension. A band whose live cells come near its end is moved. An extension whose
-//! live cells leave its band in between is unsuitable for lanes. When no extension waits any more
-//! and few lanes are busy, these go on in [`super::narrow`].
+//! live cells leave its band in between is unsuitable for lanes. When all extensions have got a
+//! lane and few lanes are still busy, their extensions go on in [`super::narrow`].
 //!
 //! Scores are looked up by the bits in which letter and base differ, as all matches and all
 //! mismatches score the same. Against a base, a position after the last base or the last letter
@@ -24,10 +24,10 @@ use crate::xdrop::frames::{Direction, ExtensionCosts};
 pub(super) const BAND: usize = 48;
 /// Number of rows between two examinations of the lanes.
 pub(super) const ROWS: usize = 16;
-/// Cell of the start's diagonal before the band moves.
+/// Index in the band of the diagonal on which an extension starts, before the band moves.
 pub(super) const CENTRE: usize = 22;
-/// Number of cells by which a band moves. It moves if some of this many cells at one end are live,
-/// and none of this many at the other end.
+/// Number of cells by which a band moves. It moves if some of the outer `BAND_SHIFT` cells at one
+/// end are live, and none at the other end.
 pub(super) const BAND_SHIFT: usize = 6;
 /// Code of each base after the last one. No letter of a lane has it, so that no pair with it scores
 /// above 0.
@@ -42,9 +42,9 @@ pub(super) struct Lanes {
     /// Scores by the bits in which letter and base differ.
     pub pairs: Table,
     pub costs: ExtensionCosts,
-    /// Byte that stands for a score of zero before the base moves.
+    /// Byte that stands for a score of zero at the start of an extension.
     pub zero: i8,
-    /// Byte above which a best score moves the base.
+    /// If the byte of a best score is above this one, `base` is raised in all busy lanes.
     pub highest: i8,
 }
 

@@ -39,7 +39,7 @@ const IN_BYTE: u32 = 4;
 /// The blastna code of an unknown base (N).
 const UNKNOWN: u8 = 14;
 
-/// A preliminary gapped extension, and the position from which its alignment will start.
+/// A preliminary gapped extension, and the position from which the final alignment will start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extension {
     pub score: i32,
@@ -260,7 +260,7 @@ struct Vectors {
     wide: Option<Frames>,
 }
 
-/// Prepares the parameters of extensions with vectors, indexed by X-drop.
+/// Prepares the parameters of extensions with vectors; the result is indexed by X-drop.
 fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Vec<Vectors> {
     let open_extend = gaps.open + gaps.extend;
     // Larger X-drops do not fit a byte.

@@ -5,11 +5,11 @@
 //! windows. Only the best score is updated in another way. Between nucleotides it rises in most
 //! rows of an alignment, so no branch may depend on it:
 //!
-//! * Only pairs raise the best score, and their scores are known before those of gaps in the query,
-//!   which take longest. A running maximum over the pairs gives the best score before each cell in
-//!   BLAST+'s order. The floor of each lane follows from it.
-//! * The base of the bytes moves after a fixed number of rows. In these rows no score can leave the
-//!   range of a byte.
+//! * Only pairs raise the best score, and their scores are known before those of gaps in the
+//!   subject, which take longest. A running maximum over the pairs gives the best score before each
+//!   cell in BLAST+'s order. The floor of each lane follows from it.
+//! * The score that a byte of 0 stands for is raised after a fixed number of rows. In these rows no
+//!   score can leave the range of a byte.
 
 use fleetblast_seq::nucleotide::blastna;
 
@@ -19,13 +19,14 @@ use crate::scores::ScoreRows;
 use crate::xdrop::Extent;
 use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN, Rows};
 
-/// Lane of the start's diagonal before the frame moves.
+/// Lane of the diagonal on which an extension starts, before the frame moves.
 const CENTRE: usize = 26;
-/// Longest gap in the query that a row considers in every lane.
+/// Longest gap in the subject that a row considers in every lane.
 const LONGEST_GAP: i32 = 2 * SECTION as i32;
 /// Least number of free lanes with which shifting the frame helps.
 pub(super) const LEAST_ROOM: u32 = 4;
-/// Least number of rows between two moves of the base. With fewer rows this method is too slow.
+/// Least number of rows after which the score that a byte of 0 stands for may be raised. With fewer
+/// rows this method is too slow.
 pub(super) const FEWEST_ROWS: i32 = 8;
 /// Mask of the first and the last lane.
 const EDGES: u64 = 1 | 1 << (LANES - 1);
@@ -39,19 +40,19 @@ pub(super) struct NarrowParameters {
     /// Scores of each subject base against each query letter.
     scores: [Table; 4],
     costs: ExtensionCosts,
-    /// Byte that stands for a score of zero before the base moves.
+    /// Byte that stands for a score of zero at the start of an extension.
     zero: i8,
-    /// Number of rows between two moves of the base.
+    /// Number of rows after which the score that a byte of 0 stands for is raised.
     rows: u32,
     /// The row before the first base.
     first: Cells,
     /// The cells of `first`, less the cost of opening a gap downwards.
     first_gaps: Cells,
-    /// For each lane, the cost of opening a gap in the query, less the cost of extending one. The
-    /// extension runs from the start of the section to the lane.
+    /// For each lane, the cost of opening a gap in the subject, less the cost of extending a gap
+    /// from the start of the section to the lane.
     opening: Cells,
-    /// For each lane, the cost of extending a gap in the query to this lane, counted as in
-    /// `opening`.
+    /// For each lane, the cost of extending a gap in the subject from the start of the section to
+    /// the lane, less the cost of one letter.
     arriving: Cells,
 }
 
@@ -181,7 +182,7 @@ pub(super) struct Progress {
     /// For each lane, the score after a gap downwards that goes on, relative to the best score.
     pub gaps: [i16; LANES],
     pub best: i32,
-    /// Number of bases that were used.
+    /// Number of subject bases that the extension has used.
     pub taken: usize,
     /// Index of the query letter that the first lane pairs next.
     pub position: usize,
@@ -219,7 +220,7 @@ impl<R: Row> Costs<R> {
         }
     }
 
-    /// Returns the score of each lane by a gap in the query, from scores without such a gap.
+    /// Returns the score of each lane by a gap in the subject, from scores without such a gap.
     /// Opening costs no less than extending, so a gap is never opened from another gap.
     #[inline(always)]
     fn across(&self, scores: R) -> R {
@@ -236,7 +237,7 @@ impl<R: Row> Costs<R> {
 struct Extension<'a, R: Row> {
     proof: R::Proof,
     direction: Direction<'a, Bases<'a>>,
-    /// Number of bases that were used.
+    /// Number of subject bases that the extension has used.
     taken: usize,
     /// Index of the query letter that the first lane pairs next.
     position: usize,
@@ -247,7 +248,7 @@ struct Extension<'a, R: Row> {
     best: R,
     /// Score that a byte of 0 stands for.
     base: i32,
-    /// Number of rows until the base moves.
+    /// Number of rows until `base` is raised.
     rows: u32,
     /// Number of bases up to the best score; `best_position` is the index of the query letter after
     /// it.
@@ -352,8 +353,8 @@ impl<'a, R: Row> Extension<'a, R> {
         }
     }
 
-    /// Moves the base to the best score, so that scores fit a byte: subtracts the difference from
-    /// all scores and adds it to `base`.
+    /// Adds the rise of the best score to `base` and subtracts it from all scores, so that they fit
+    /// a byte.
     #[inline(always)]
     fn move_base(&mut self, narrow: &NarrowParameters, costs: &Costs<R>) {
         let by = self.best.minus(costs.zero);

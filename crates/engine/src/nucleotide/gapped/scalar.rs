@@ -4,10 +4,10 @@
 use crate::scores::{ScoreRow, ScoreRows};
 use crate::xdrop::{Extent, GapCosts, NEVER};
 
-/// A cell of the last row, one for each column.
+/// A cell of the row that was computed last. There is one for each column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
-    /// Best score of an alignment that ends here.
+    /// Best score of an alignment that ends in this cell.
     best: i32,
     /// Best score of an alignment that goes on with a gap in the query, downwards.
     gap: i32,
@@ -24,7 +24,7 @@ struct Costs {
     x_drop: i32,
 }
 
-/// Range of columns that may be alive, and the best cell up to now.
+/// Range of columns that may be alive, and the cell with the best score up to now.
 struct Window {
     first: usize,
     size: usize,
@@ -71,7 +71,8 @@ fn first_row(columns: usize, costs: &Costs, cells: &mut Vec<Cell>) -> usize {
     cells.len()
 }
 
-/// Computes a row. Returns the last live column, and the score of a gap that goes on from there.
+/// Computes a row. Returns the last live column, and the score of a gap that goes on to the right
+/// of it.
 #[inline(always)]
 fn advance(
     row: usize,

@@ -53,14 +53,16 @@ pub(super) struct BusyLanes {
     gaps: [Cells; BAND + 1],
     best: Cells,
     x_drop: Cells,
-    /// For each position from that of the first cell on, the query letter of each lane.
+    /// The query letters that the next rows read: for each position from that of the band's first
+    /// cell on, the letter of each lane.
     letters: [[u8; LANES]; SIZE],
     bases: [[u8; LANES]; ROWS],
-    /// Row, among the last [`ROWS`] rows, in which the best score last rose; -1 if it did not rise.
+    /// Row in which the best score last rose, among the last [`ROWS`] rows; -1 if it rose in none
+    /// of them.
     best_row: Cells,
     /// Cell in which the best score last rose.
     best_cell: Cells,
-    /// The letters of `letters`, by lane.
+    /// The same letters as in `letters`, by lane and then by position.
     windows: [[u8; SIZE]; LANES],
     states: [LaneState; LANES],
 }
@@ -72,7 +74,7 @@ struct LaneState {
     task: usize,
     /// Index of the query letter that the first cell pairs next.
     position: usize,
-    /// Number of bases that were used.
+    /// Number of subject bases that the extension has used.
     taken: usize,
     /// Score that a byte of 0 stands for.
     base: i32,
@@ -121,7 +123,7 @@ fn set(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Expands a mask to a byte of ones for each of its lanes.
+/// Expands a mask to bytes: all bits are set in the byte of each lane in the mask.
 #[inline(always)]
 fn spread(lanes: u64) -> Cells {
     std::array::from_fn(|lane| -((lanes >> lane & 1) as i8))
@@ -299,8 +301,8 @@ impl BusyLanes {
         ended
     }
 
-    /// Moves the bands whose live cells come near an end. Moves the bases of the bytes if a score
-    /// comes near the highest byte.
+    /// Moves the bands whose live cells come near an end. If the best score of a lane comes near
+    /// the highest byte, raises the score that a byte of 0 stands for in all busy lanes.
     #[inline(always)]
     fn recentre<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes, alive: LiveLanes, busy: u64) {
         let (to_low, to_high) = (alive.high & !alive.low & busy, alive.low & !alive.high & busy);
@@ -342,7 +344,7 @@ impl BusyLanes {
         }
     }
 
-    /// Saves the state of a lane, so that the extension can go on elsewhere.
+    /// Returns the state of the extension in a lane, from which it can go on without lanes.
     fn progress(&self, lane: usize) -> Progress {
         let state = &self.states[lane];
         let best = self.best[lane];
@@ -368,7 +370,7 @@ impl BusyLanes {
     }
 }
 
-/// Replaces the cells where the mask has ones.
+/// Replaces the cells of the lanes in `mask` by those of `other`.
 #[inline(always)]
 fn replace(cells: &mut Cells, other: &Cells, mask: &Cells) {
     for lane in 0..LANES {

@@ -16,7 +16,7 @@ use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN};
 use crate::xdrop::traced::push;
 use crate::xdrop::{Extent, GapCosts};
 
-/// Lane of the start's diagonal before the frame moves.
+/// Lane of the diagonal on which an extension starts, before the frame moves.
 const CENTRE: usize = 60;
 /// Longest gap in the query that a row considers in every lane.
 const LONGEST_GAP: i32 = 4 * SECTION as i32;
@@ -36,19 +36,19 @@ pub(crate) struct TracebackExtender {
     /// Scores of each query letter against each subject letter.
     scores: [Table; 16],
     costs: ExtensionCosts,
-    /// Byte that stands for a score of zero before the base moves.
+    /// Byte that stands for a score of zero at the start of an extension.
     zero: i8,
-    /// Number of rows between two moves of the base.
+    /// Number of rows after which the score that a byte of 0 stands for is raised.
     rows: u32,
     /// The row before the query's first letter.
     first: [Cells; 2],
     /// The cells of `first`, less the cost of opening a gap in the subject.
     first_gaps: [Cells; 2],
-    /// For each lane, the cost of opening a gap in the query, less the cost of extending one. The
-    /// extension runs from the start of the section to the lane.
+    /// For each lane, the cost of opening a gap in the query, less the cost of extending a gap from
+    /// the start of the section to the lane.
     opening: Cells,
-    /// For each lane, the cost of extending a gap in the query to this lane, counted as in
-    /// `opening`.
+    /// For each lane, the cost of extending a gap in the query from the start of the section to the
+    /// lane, less the cost of one letter.
     arriving: Cells,
 }
 
@@ -114,8 +114,8 @@ impl TracebackExtender {
         })
     }
 
-    /// Extends both directions and records the steps. Returns `None` if there are no
-    /// vectors or the frame does not suffice.
+    /// Extends in both directions and records the steps. Returns `None` if the kernel has no
+    /// vectors, or if the frame is too narrow.
     pub fn extend(
         &self,
         kernel: Kernel,
@@ -227,7 +227,7 @@ impl<R: Row> Costs<R> {
 struct Extension<'a, R: Row> {
     proof: R::Proof,
     direction: TracedDirection<'a>,
-    /// Number of query letters that were used.
+    /// Number of query letters that the extension has used.
     taken: usize,
     /// Index of the subject letter that the first lane pairs next.
     position: usize,
@@ -238,7 +238,7 @@ struct Extension<'a, R: Row> {
     best: WideRow<R>,
     /// Score that a byte of 0 stands for.
     base: i32,
-    /// Number of rows until the base moves.
+    /// Number of rows until `base` is raised.
     rows: u32,
     /// Number of query letters up to the best score; `best_position` is the index of the subject
     /// letter after it.
@@ -328,8 +328,8 @@ impl<'a, R: Row> Extension<'a, R> {
         }
     }
 
-    /// Moves the base to the best score, so that scores fit a byte: subtracts the difference from
-    /// all scores and adds it to `base`.
+    /// Adds the rise of the best score to `base` and subtracts it from all scores, so that they fit
+    /// a byte.
     #[inline(always)]
     fn move_base(&mut self, extender: &TracebackExtender, costs: &Costs<R>) {
         let by = self.best.minus(costs.zero);

@@ -2,7 +2,7 @@
 
 /// Number of lanes, and of positions in each.
 pub(super) const SIZE: usize = 64;
-/// Number of bytes in a register.
+/// Number of bytes in a register; also of rows and columns in a tile.
 const TILE: usize = 16;
 
 /// Transposes a matrix of bytes.
@@ -82,7 +82,7 @@ mod registers {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod registers {
-    //! Arrays in place of registers.
+    //! Arrays in place of registers, for other CPUs.
 
     use super::TILE;
 

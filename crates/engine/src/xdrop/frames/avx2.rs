@@ -191,7 +191,7 @@ impl Row for Quarters {
 /// A one in each byte.
 const ONES: i64 = 0x0101_0101_0101_0101;
 
-/// Applies a function to the number of each register.
+/// Calls a function with the index of each of the four registers. Returns the results.
 #[inline(always)]
 fn each<T>(f: impl Fn(usize) -> T) -> [T; 4] {
     [f(0), f(1), f(2), f(3)]

@@ -8,13 +8,13 @@ use crate::scores::RowNumber;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
-    /// Best score of an alignment ending here.
+    /// Best score of an alignment that ends in this cell.
     best: i32,
     /// Best score of an alignment whose gap in the subject continues to the next row.
     gap: i32,
 }
 
-/// Cells of the last row.
+/// Cells of the row that was computed last.
 #[derive(Debug, Default)]
 pub(super) struct Cells(Vec<Cell>);
 
@@ -124,9 +124,9 @@ struct RowPass<'a> {
     top: i32,
     /// Column of the best score, if this row reached it.
     top_at: Option<usize>,
-    /// First live column.
+    /// First live column of the row.
     first: usize,
-    /// Last live column.
+    /// Last live column of the row.
     last: usize,
     /// Best score of an alignment whose gap in the query continues to the next column.
     gap_row: i32,
