@@ -54,8 +54,7 @@ impl Naive {
     }
 }
 
-/// A source of random boxes: long or short by `span`, crowded or far from each other, square or
-/// not.
+/// A source of random boxes: long or short by `span`, close together or far apart, square or not.
 struct Boxes {
     random: Rng,
     span: u32,

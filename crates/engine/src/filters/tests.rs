@@ -242,7 +242,7 @@ fn equal_hsps_leave_the_culling_tree_the_last_one_first() {
     assert_eq!(kept[0].hsps, [of(1), of(0)]);
 }
 
-/// Limits from the oracle: those at which `blastn -culling_limit N` drops hits.
+/// Limits from the oracle: those with which `blastn -culling_limit N` drops hits.
 #[test]
 fn the_allowance_of_culling_wraps_around() {
     let most = i32::MAX.cast_unsigned();

@@ -46,7 +46,7 @@ pub(super) struct LinkingParams {
 pub(super) struct Statistics {
     block: KarlinParameters,
     search_space: f64,
-    /// Whether an e-value is computed from the next lower even score.
+    /// Whether the e-value of an odd score is that of the next lower even score.
     even_scores: bool,
 }
 
@@ -132,7 +132,8 @@ impl Statistics {
     }
 }
 
-/// Returns the Karlin-Altschul parameters for e-values, gapped ones unless the search is ungapped.
+/// Returns the Karlin-Altschul parameters for e-values: the ungapped ones in an ungapped search,
+/// otherwise the gapped ones.
 fn block(karlin: &KarlinParameters, params: &NucleotideParams) -> KarlinParameters {
     if params.common.ungapped { *karlin } else { params.scoring.gapped_parameters(karlin).0 }
 }

@@ -52,7 +52,7 @@ fn chunks(stretch: Range<u32>) -> impl Iterator<Item = (Range<u32>, u32)> {
     })
 }
 
-/// Returns the ranges between masks that ascend by their starts. Between two masks that overlap,
+/// Returns the ranges between masks, which ascend by their starts. Between two masks that overlap,
 /// the returned range ends before its start.
 fn between(stretches: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
     let starts = std::iter::once(0).chain(stretches.iter().map(|stretch| stretch.end));

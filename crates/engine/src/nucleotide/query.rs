@@ -23,7 +23,8 @@ impl QueryRules for NucleotideParams {
         &self.common
     }
 
-    /// Returns both strands. A strand that is not searched has no letters but keeps its number.
+    /// Returns both strands with their letters. A strand that is not searched has no letters, but
+    /// keeps its number.
     fn context_letters(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)> {
         let plus = match self.strands {
             Strands::Minus => Vec::new(),
@@ -123,7 +124,7 @@ impl NucleotideParams {
         })
     }
 
-    /// Returns other masks of these letters together with those of DUST. Unless DUST finds nothing,
+    /// Returns `masks` together with the DUST masks of these letters. Unless DUST finds nothing,
     /// ranges that overlap or touch are joined (`s_CombineDustMasksWithUserProvidedMasks`,
     /// dust_filter.cpp).
     fn dusted_with(&self, letters: &[u8], masks: Vec<Range<u32>>) -> Vec<Range<u32>> {

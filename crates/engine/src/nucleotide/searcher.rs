@@ -23,7 +23,7 @@ pub(crate) struct NucleotideSearcher {
     merger: Merger,
 }
 
-/// Chunks of queries that share a lookup table.
+/// Chunks of queries that are searched with one lookup table.
 #[derive(Debug)]
 struct Chunk {
     contexts: Contexts,
@@ -39,7 +39,7 @@ pub(crate) struct SearchScratch {
 }
 
 impl NucleotideSearcher {
-    /// Prepares the chunks with the numbers `range` of a block of queries. `batch_contexts` has the
+    /// Prepares the chunks with the indexes `range` in a block of queries. `batch_contexts` has the
     /// properties of each batch, indexed by [`QueryChunk::batch_or_chunk`].
     pub fn new(
         queries: &[Query],

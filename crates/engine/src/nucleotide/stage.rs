@@ -71,25 +71,25 @@ pub(super) struct Stage {
     subject_besthit: bool,
     evalue: f64,
     /// Cut-off of linked sets with small gaps. The outer `None` stands for a search without sum
-    /// statistics, the inner one for a search without such sets.
+    /// statistics, the inner one for a search without sets with small gaps.
     linking: Option<Option<i32>>,
 }
 
-/// Work space of a thread.
+/// Work space of a thread in the gapped stage.
 #[derive(Debug, Default)]
 pub(super) struct StageScratch {
     segments: Vec<Segment>,
     /// A containment tree for each strand. Only the trees in `touched` have members.
     trees: Vec<ContainmentTree>,
     touched: Vec<u32>,
-    /// HSPs with the number of their strand.
+    /// HSPs, each with the index of its strand.
     found: Vec<(u32, PrelimHsp)>,
     apart: DistantSegments,
     extension: ExtensionScratch,
-    /// Number of the chunk of each extended segment. BLAST+ derives the size of its next batch from
-    /// their number.
+    /// For each extended segment, the index of its chunk. BLAST+ derives the size of its next batch
+    /// from the number of extended segments.
     pub extended: Vec<usize>,
-    /// Hits in the subject, with the number of their chunk.
+    /// Hits in the subject, each with the index of its chunk.
     pub hits: Vec<(usize, PrelimHit)>,
 }
 
@@ -158,7 +158,7 @@ impl Stage {
     /// scratch.
     ///
     /// `find` finds the ungapped segments in a part of the subject. `letters` returns the true
-    /// letters of the subject in some ranges, or `None` to drop its hits.
+    /// letters of the subject in some ranges; with `None` the hits of the subject are dropped.
     pub fn subject<'s>(
         &self,
         subject: Subject<'_>,
@@ -287,7 +287,7 @@ impl Stage {
         hsps.retain(|hsp| hsp.evalue <= self.evalue);
     }
 
-    /// Drops HSPs above the e-value limit and makes hits of the rest, with positions in whole
+    /// Drops HSPs above the e-value limit and makes hits of the others, with positions in whole
     /// queries.
     fn finish(
         &self,

@@ -4,8 +4,8 @@ use fleetblast_seq::nucleotide::blastna;
 
 use crate::scores::{NEVER, ScoreRows};
 
-/// Bases after the packed ones, like those after a segment of a long subject: more than are read at
-/// a time. Each base follows each other one.
+/// Bases after the packed ones, like those after a segment of a long subject. They are more than
+/// are read at a time.
 const FOLLOWING: [u8; 40] = {
     let mut bases = [0; 40];
     let mut at = 0;

@@ -1,6 +1,6 @@
 //! Searches without gaps. The engine scores HSPs again on the true letters of their subject before
-//! it selects hits (`Blast_HSPListReevaluateUngapped`, `blast_hits.c`). These HSPs are the
-//! alignments.
+//! it selects hits (`Blast_HSPListReevaluateUngapped`, `blast_hits.c`). The HSPs themselves are the
+//! final alignments.
 
 use crate::filters;
 use crate::hits::PrelimHsp;

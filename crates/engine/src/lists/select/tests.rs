@@ -46,7 +46,7 @@ fn alignment(score: i32, evalue: f64, query: std::ops::Range<u32>) -> Alignment 
     }
 }
 
-/// Creates a candidate with one alignment, whose scaled score is 32 times `score`, plus `rest`.
+/// Creates a candidate with one alignment, whose scaled score is 32 times `score` plus `rest`.
 fn candidate(oid: u32, evalue: f64, score: i32, rest: i32) -> CandidateHit {
     CandidateHit {
         oid,
@@ -201,8 +201,8 @@ fn what_is_not_reported_takes_a_place() {
     assert_eq!(oids(&selector.finish()[0]), [2]);
 }
 
-/// Later releases order subjects after the last filters, but `-max_hsps` keeps the e-value of an
-/// alignment that it removes. Linked HSPs may have a lower one than the first.
+/// Later releases order subjects after the last filters. But a subject keeps the e-value of an
+/// alignment that `-max_hsps` removes; among linked HSPs it may be lower than that of the first.
 #[test]
 fn removed_alignments_still_order_subjects() {
     let hit = |oid, evalues: [f64; 2]| {

@@ -5,7 +5,8 @@ use super::pairs::OutwardSequences;
 use super::{BestEnd, NOWHERE, Run, Scoring, divide_up, push};
 use crate::hits::{Edit, EditOp};
 
-/// Reach of a diagonal at a distance, in subject positions, by the last step of its path.
+/// Reach, in subject positions, of the paths of one distance on a diagonal, by the last step of a
+/// path.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     /// Reach of paths that end with a pair; [`NOWHERE`] also if the cell was dropped.
@@ -16,7 +17,7 @@ struct Cell {
     gap_in_query: i32,
 }
 
-/// The diagonals that continue at a distance.
+/// The diagonals on which paths of one distance continue.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     distance: i32,
@@ -34,11 +35,11 @@ struct Row {
 pub(super) struct Rows {
     cells: Vec<Cell>,
     rows: Vec<Row>,
-    /// Distances of the extension, needed for the traceback.
+    /// Distances of the kinds of differences in the last extension, which the traceback needs.
     steps: Steps,
 }
 
-/// Indexes of the rows from which a distance is reached, by the kind of step.
+/// Indexes of the rows from which a distance is reached, one for each kind of step.
 #[derive(Clone, Copy, Debug, Default)]
 struct SourceRows {
     mismatch: Option<usize>,
@@ -46,7 +47,7 @@ struct SourceRows {
     extend: Option<usize>,
 }
 
-/// For each kind of step, the index of the first row that has not been its source yet.
+/// For each kind of step, the index of the first row from which this step has not been taken yet.
 #[derive(Debug, Default)]
 struct Cursors {
     mismatch: usize,
@@ -173,8 +174,8 @@ impl Rows {
         found
     }
 
-    /// Returns the best score up to a distance; 0 before the first row. `behind` counts the rows up
-    /// to the distance of the last call. Distances must not decrease from call to call.
+    /// Returns the best score up to a distance; 0 before the first row. `behind` has the number of
+    /// rows up to the distance of the previous call. Distances must not decrease from call to call.
     fn best_before(&self, distance: i32, behind: &mut usize) -> i32 {
         while self.rows.get(*behind).is_some_and(|row| row.distance <= distance) {
             *behind += 1;
@@ -195,8 +196,8 @@ impl Rows {
         range.high = range.most.map_or(range.high, |most| range.high.min(most));
     }
 
-    /// Returns the cell of a diagonal without its run of pairs, and the start of that run in the
-    /// subject.
+    /// Returns the cell of a diagonal before its run of pairs is added, and the start of that run
+    /// in the subject.
     fn arrive(&self, sources: &SourceRows, diagonal: i32) -> (Cell, i32) {
         let &SourceRows { mismatch, open, extend } = sources;
         let pair = |diagonal| self.cell_in(open, diagonal).map_or(NOWHERE, |c| c.pair);

@@ -30,7 +30,7 @@ pub(super) struct Rows {
     cells: Vec<Chunk>,
     /// The rows that are kept.
     rows: Vec<Place>,
-    /// Best score with at most this many differences, indexed by the number of differences.
+    /// Best score with at most `n` differences, at index `n`.
     best: Vec<i32>,
     /// Whether some path of the last extension reached the end of the subject. Otherwise a longer
     /// subject gives the same result.

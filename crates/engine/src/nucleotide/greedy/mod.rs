@@ -68,7 +68,7 @@ impl Scoring {
     }
 }
 
-/// A run of equal bases: where it starts, and how many they are.
+/// A run of equal bases: its start in the query and in the subject, and its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Run {
     query: i32,
@@ -76,17 +76,17 @@ struct Run {
     length: i32,
 }
 
-/// The best end of an extension.
+/// The end of the best path of an extension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct BestEnd {
-    /// Number of differences; with gap costs the score.
+    /// Without gap costs the number of differences of the path, with gap costs its score.
     value: i32,
-    /// Distance of the row in which the extension ends best.
+    /// Distance of the path.
     distance: i32,
     query: i32,
     subject: i32,
-    /// The first of the longest runs, whether or not the best path contains it. Not determined if
-    /// columns are requested.
+    /// The first of the longest runs, whether or not the best path contains it. It is not
+    /// determined if columns are requested.
     longest: Run,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct GreedyScratch {
     pub met_subject_end: bool,
 }
 
-/// An alignment with its columns. Gaps are where the extension put them.
+/// An alignment with its columns, as the extension found them: its gaps are not reduced yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Traced {
     pub score: i32,
@@ -271,7 +271,7 @@ fn push(edits: &mut Vec<Edit>, op: EditOp, len: i32) {
     }
 }
 
-/// Divides two numbers and rounds up.
+/// Divides `value` by `by` and rounds up.
 fn divide_up(value: i32, by: i32) -> i32 {
     -(-value).div_euclid(by)
 }

@@ -5,7 +5,8 @@
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
 
-/// Number of bases that are valid in a packed word, wherever in its first byte they begin.
+/// Number of bases that are always valid in a packed word, wherever in its first byte the bases
+/// begin.
 const IN_WORD: u32 = 29;
 /// Number of bases in a byte.
 const IN_BYTE: usize = 4;
@@ -34,8 +35,8 @@ impl<'a> Bases<'a> {
 pub(super) struct OutwardBases<'a, const BACK: bool> {
     pub bytes: &'a [u8],
     pub ambiguous: Option<&'a [u8]>,
-    /// Index of the base at position zero among the bases of `bytes`. Meaningless if there is no
-    /// base.
+    /// Index of the base at position zero among the bases of `bytes`. Any value if there are no
+    /// bases.
     pub start: usize,
     /// Number of bases that may be read.
     pub length: i32,

@@ -10,7 +10,7 @@ pub(super) const LANES: usize = 16;
 /// Number of chunks of [`NOWHERE`] on each side of a row. A row may have one chunk more on each
 /// side than the previous row, and reads one more.
 pub(super) const PAD: usize = 2;
-/// Lane of diagonal zero. With it a narrow row needs only one chunk.
+/// Lane of diagonal zero, in the middle of a chunk, so that a narrow row fits one chunk.
 pub(super) const ZERO: i32 = LANES as i32 / 2;
 
 /// Reach of neighbouring diagonals, in positions of the subject.
@@ -59,8 +59,8 @@ impl ContinuingDiagonals {
     /// Value of `low` before a diagonal that continues is found.
     const NONE: i32 = i32::MAX;
 
-    /// Computes a row between the lowest and the highest diagonal, and then limits these to the
-    /// diagonals that continue.
+    /// Computes a row between the lowest and the highest diagonal, and then narrows this range to
+    /// the diagonals that continue.
     #[inline(always)]
     pub fn advance<const BACK: bool>(
         &mut self,
@@ -78,9 +78,10 @@ impl ContinuingDiagonals {
         furthest
     }
 
-    /// Updates the range with a chunk of the row: the lanes that continue, and the lanes whose
-    /// paths have reached an end. The range begins after the last path at the subject's end. It
-    /// ends before a path at the query's end, unless other diagonals follow that path.
+    /// Updates the range with a chunk of the row. The arguments are the chunk's first diagonal, the
+    /// lanes that continue, and the lanes whose paths have reached the end of the query or of the
+    /// subject. The range begins after the last path at the subject's end. It ends before a path at
+    /// the query's end, unless other diagonals follow that path.
     #[inline(always)]
     pub fn update(&mut self, first: i32, goes_on: Choice, query_end: Choice, subject_end: Choice) {
         if goes_on == 0 {
@@ -108,7 +109,7 @@ pub(super) struct Row<'a> {
     pub cells: &'a mut [Chunk],
     /// The first diagonal of the first chunk.
     pub first: i32,
-    /// The least extent that is followed.
+    /// Least extent (query and subject together) with which a path continues.
     pub least: i32,
 }
 
@@ -156,7 +157,7 @@ pub(super) trait RowKernel: Copy {
     ) -> FurthestExtent;
 
     /// Computes rows as long as they are narrow and no path comes near an end of a sequence.
-    /// Returns true if no diagonal continues; otherwise `row` is the last row.
+    /// Returns true if no diagonal continues; otherwise leaves the last row in `row`.
     fn narrow<const BACK: bool>(
         self,
         _walk: &OutwardSequences<'_, BACK>,
@@ -169,7 +170,7 @@ pub(super) trait RowKernel: Copy {
     }
 }
 
-/// A stepper in plain Rust, which the compiler vectorises as it can.
+/// Computes rows in plain Rust, which the compiler vectorises as it can.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Portable;
 
@@ -218,7 +219,7 @@ impl RowKernel for Portable {
 }
 
 /// Computes how far each diagonal of a chunk gets with one more difference, and the lanes that
-/// continue. `previous` has this chunk of the previous row, between its neighbours.
+/// continue. `previous` has this chunk in the previous row, between its neighbours.
 #[inline(always)]
 fn arrivals(previous: &[Chunk], first: i32, least: i32) -> ([i32; LANES], Choice) {
     let [Chunk(left), Chunk(centre), Chunk(right)] = previous else { return ([0; LANES], 0) };

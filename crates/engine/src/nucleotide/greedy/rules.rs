@@ -20,7 +20,8 @@ impl Rules {
         Rules { half, cost, x_drop, back: ((x_drop + half) / cost + 1) as usize }
     }
 
-    /// Returns the least extent (query and subject together) that is followed in the next row.
+    /// Returns the least extent (query and subject together) with which a path continues in the
+    /// next row. `best` has the best score of each row.
     #[inline(always)]
     pub fn least_extent(&self, best: &[i32]) -> i32 {
         let limit = best.len().checked_sub(self.back).map_or(0, |at| best[at]);
@@ -70,7 +71,7 @@ pub(super) struct RowStart {
     pub best: i32,
     /// The largest extent of the previous row.
     pub previous_extent: i32,
-    /// The least extent that is followed.
+    /// Least extent (query and subject together) with which a path continues.
     pub least: i32,
     /// The length of the longest run up to now, if it is needed.
     pub run: Option<i32>,

@@ -41,7 +41,7 @@ impl Flanks {
         Flanks(left << 16 | right)
     }
 
-    /// Returns whether at least `extra` bases in all may match next to two equal words.
+    /// Returns whether at least `extra` bases in all may match on both sides of two equal words.
     #[inline]
     pub fn may_match(self, other: Flanks, extra: u32) -> bool {
         let differences = self.0 ^ other.0;

@@ -14,8 +14,9 @@ pub(super) trait BitComputation {
     /// Result of the computation.
     type Output;
 
-    /// Runs the computation. `gather` gathers the bits of the number of a template's cell. The
-    /// function must be inlined, so that it is compiled for the kernel's instructions.
+    /// Runs the computation. `gather` gathers the bits that a template selects; they form the
+    /// number of a cell. The function must be inlined, so that it is compiled for the kernel's
+    /// instructions.
     fn run(self, gather: impl Fn(&BitGatherer, u64) -> usize + Copy) -> Self::Output;
 }
 
@@ -41,8 +42,8 @@ fn gathering<W: BitComputation>(_: Avx512, work: W) -> W::Output {
     unsafe { inner(work) }
 }
 
-/// Runs a computation with BMI2, but without gathering: some CPUs with AVX2 take hundreds of cycles
-/// for that.
+/// Runs a computation with BMI2, but without its instruction that gathers bits, which takes
+/// hundreds of cycles on some CPUs with AVX2.
 #[cfg(target_arch = "x86_64")]
 fn counting<W: BitComputation>(_: Avx2, work: W) -> W::Output {
     #[target_feature(enable = "bmi1,bmi2,popcnt,lzcnt")]

@@ -33,10 +33,11 @@ pub(super) struct Cells {
     several: Vec<u32>,
 }
 
-/// Consecutive cells in the making. Numbers count from the first cell.
+/// Consecutive cells of a table that is being made. Indexes in the fields count from the first of
+/// these cells.
 #[derive(Debug, Default)]
 pub(super) struct CellsPart {
-    /// Number of the first cell in the table, a multiple of 64.
+    /// Number, in the table, of the first of these cells; a multiple of 64.
     first: usize,
     present: Vec<u64>,
     before: Vec<u32>,
@@ -59,7 +60,7 @@ fn rank(present: &[u64], before: &[u32], cell: usize) -> usize {
 }
 
 impl Cells {
-    /// Makes the cells of a table from its only part.
+    /// Makes the cells of a table from a part that has them all.
     pub fn from_whole(all: CellsPart) -> Cells {
         let CellsPart { mut present, mut before, slots, several, .. } = all;
         before.push(slots.len() as u32);
@@ -96,13 +97,13 @@ impl Cells {
 }
 
 impl CellsPart {
-    /// Creates cells without words. The numbers in `cells` are multiples of 64.
+    /// Creates the cells with the numbers `cells` without words. Both bounds are multiples of 64.
     pub fn new(cells: Range<usize>) -> CellsPart {
         let present = vec![0; cells.len() / 64];
         CellsPart { first: cells.start, present, ..CellsPart::default() }
     }
 
-    /// Adds the words of the next run of cells, in the order of their positions in a cell.
+    /// Adds the words of the next run of cells. The positions of a cell keep the order of `words`.
     #[inline(always)]
     pub fn add<'a>(&mut self, run: Range<usize>, words: impl Iterator<Item = &'a Word> + Clone) {
         words.clone().for_each(|word| {
@@ -120,8 +121,8 @@ impl CellsPart {
         words.for_each(|word| self.place(word));
     }
 
-    /// Makes room for cells with several positions, from slot number `first` on. Meanwhile a slot
-    /// counts the positions of its cell.
+    /// Makes room for the positions of cells with several positions, from slot number `first` on.
+    /// Meanwhile a slot counts the positions of its cell.
     #[inline(always)]
     fn make_room<'a>(&mut self, first: usize, words: impl Iterator<Item = &'a Word>) {
         words.for_each(|word| {
@@ -166,7 +167,7 @@ impl CellsPart {
         self.slots.reserve_exact(words.min(cells));
     }
 
-    /// Appends the cells that follow.
+    /// Appends the cells that follow in the table.
     pub fn append(&mut self, next: CellsPart) {
         // The only part of a small table is not copied.
         if self.present.capacity() == 0 {

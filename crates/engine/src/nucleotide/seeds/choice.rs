@@ -11,12 +11,13 @@ use super::SeedRules;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum TableKind {
     /// Small table, for short queries. It yields the matches of a word by ascending query position.
-    /// It compares only two bits of an ambiguity code next to the word. Every seed is looked up
-    /// again.
+    /// Next to a word it compares only two bits of an ambiguity code. Every seed is checked by
+    /// looking up all its words.
     Small,
-    /// Standard table. It yields matches in the order of the small table.
+    /// Standard table. It yields the matches of a word by ascending query position, as the small
+    /// table does.
     Standard,
-    /// Megablast table. It yields matches by descending query position.
+    /// Megablast table. It yields the matches of a word by descending query position.
     Megablast,
 }
 
@@ -30,7 +31,7 @@ pub(super) struct TableChoice {
     pub may_overflow: bool,
 }
 
-/// Query positions and overflow cells of the small table must be below this limit.
+/// Query positions and the number of overflow cells of the small table must be below this limit.
 const SMALL_LIMIT: i64 = 32768;
 
 impl TableChoice {

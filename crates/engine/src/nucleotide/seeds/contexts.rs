@@ -18,7 +18,7 @@ pub(crate) struct Contexts {
     letters: Vec<u8>,
     spans: Vec<Span>,
     bounds: Bounds,
-    /// Whether the batch goes on before the known letters, and after them.
+    /// Whether the batch has further letters before the known ones, and after them.
     more: (bool, bool),
     /// Number of neighbouring contexts before the first context that is searched.
     others: usize,
@@ -30,10 +30,10 @@ pub(crate) struct Neighbours {
     /// The nearest letters, in sequence order. Letters before the contexts end with a sentinel;
     /// letters after them begin after their last sentinel.
     pub letters: Vec<u8>,
-    /// Whether the batch goes on beyond these letters.
+    /// Whether the batch has further letters beyond these.
     pub is_truncated: bool,
     /// Neighbouring contexts before the contexts that are searched. Their words may be the first of
-    /// two hits. Segments in them are dropped.
+    /// two hits; segments found in these contexts are dropped.
     pub contexts_before: Vec<NeighbourContext>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct NeighbourContext {
 }
 
 impl Neighbours {
-    /// Appends letters until there are `most`. Sets `is_truncated` if some are left.
+    /// Appends letters until there are `most` in all. Sets `is_truncated` if letters are left over.
     pub fn extend_to<'a>(&mut self, letters: impl Iterator<Item = &'a u8>, most: usize) {
         for &letter in letters {
             if self.letters.len() == most {
@@ -75,7 +75,7 @@ pub(super) fn are_long(end: u32) -> bool {
 pub(super) struct Bounds {
     /// The X-drop, if it is the same for all contexts.
     pub x_drop: Option<i32>,
-    /// The lowest X-drop and the lowest cut-off.
+    /// The lowest X-drop and the lowest cut-off of all valid contexts.
     pub lowest: UngappedLimits,
 }
 
@@ -171,7 +171,7 @@ impl Contexts {
         &self.letters[1..]
     }
 
-    /// Returns whether the batch goes on before the known letters, and after them.
+    /// Returns whether the batch has further letters before the known ones, and after them.
     pub(super) fn truncated_neighbours(&self) -> (bool, bool) {
         self.more
     }

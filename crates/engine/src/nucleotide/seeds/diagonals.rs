@@ -46,8 +46,8 @@ pub(super) trait Diagonals {
     /// long ago.
     fn get(&self, diagonal: i32) -> DiagonalState;
 
-    /// Stores the state after a seed that starts at `at`. A state that ends more than `stale`
-    /// letters before `at` may be forgotten.
+    /// Stores the state of a diagonal after a seed that starts at `at`. A state that ends more than
+    /// `stale` letters before `at` may be forgotten.
     fn put(&mut self, diagonal: i32, known: DiagonalState, at: i32, stale: i32);
 }
 
@@ -64,7 +64,7 @@ pub(super) struct DirectDiagonals {
     /// Number of entries in use, less one.
     mask: usize,
     origin: i32,
-    /// End of the state that earlier subjects left.
+    /// Greatest coordinate that earlier subjects may have stored.
     end: i32,
 }
 
@@ -88,7 +88,7 @@ impl DirectDiagonals {
         self.origin = self.end + window;
     }
 
-    /// Moves the origin beyond all stored state.
+    /// Ends the search of a subject: the origin of the next one will be beyond all stored state.
     pub fn finish(&mut self, subject_length: u32) {
         self.end = self.origin.saturating_add_unsigned(subject_length);
     }
@@ -126,7 +126,8 @@ impl Diagonals for DirectDiagonals {
 /// Number of buckets of the hash.
 pub(super) const BUCKETS: usize = 512;
 
-/// The hash of BLAST+, which forgets a little too much: chains of cells, the newest first.
+/// The hash of BLAST+, which forgets some state that is still needed: chains of cells, the newest
+/// first.
 #[derive(Debug, Default)]
 pub(super) struct HashedDiagonals {
     /// First cell of each bucket, 0 for none.

@@ -15,8 +15,8 @@ use super::scan::{Candidates, ScanPositions};
 use super::subject_scan::{SeedReceiver, SubjectScan};
 use super::{Seeds, Segment};
 
-/// Least number of pairs of query and subject positions for which division pays. A word of 11 bases
-/// matches by chance at one of four million pairs.
+/// Least number of pairs of query and subject positions for which threads divide a search. A word
+/// of 11 bases matches by chance at one of four million pairs.
 const LEAST_PAIRS: u64 = 1 << 42;
 /// Number of pieces and of classes for each thread, so that all threads have about as much to do.
 const SHARES_PER_THREAD: usize = 4;
@@ -28,7 +28,7 @@ const MOST_SEEDS: usize = 1 << 18;
 /// Bit of a stored subject position that marks a seed that is too weak.
 const TOO_WEAK: u32 = 1 << 31;
 
-/// How the work is divided.
+/// How threads divide the search of a subject into pieces and classes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Division {
     /// Number of pieces that are scanned before their seeds are processed.
@@ -46,7 +46,7 @@ pub(super) struct Division {
 struct Piece {
     candidates: Candidates,
     seeds: PieceSeeds,
-    /// Positions that are not scanned, because there are too many seeds.
+    /// Positions of the piece that were not scanned, because it has too many seeds already.
     rest: Option<ScanPositions>,
 }
 
@@ -68,7 +68,7 @@ struct DiagonalClass {
 }
 
 impl Piece {
-    /// Scans the piece with these positions. Forgets the seeds of the one before.
+    /// Scans the piece with these positions. Forgets the seeds of the piece scanned before.
     fn scan(&mut self, scan: SubjectScan<'_>, places: ScanPositions, division: Division) {
         self.seeds.clear(division);
         let rest = scan.scan(places, &mut self.candidates, &mut self.seeds);
@@ -156,8 +156,8 @@ impl Seeds {
         })
     }
 
-    /// Finds the segments of a subject and adds them to `out`, those of a diagonal in the order in
-    /// which they are found. Returns whether an extension reached unknown letters.
+    /// Finds the segments of a subject and adds them to `out`. Segments of one diagonal are in the
+    /// order in which they are found. Returns whether an extension reached unknown letters.
     pub(super) fn find_divided(
         &self,
         scan: SubjectScan<'_>,
@@ -194,8 +194,8 @@ impl Seeds {
     }
 }
 
-/// Scans the next pieces of `positions` positions each, and removes them from `places`. Returns
-/// them, up to the first one that is not scanned to its end.
+/// Scans the next pieces of `positions` positions each, and removes them from `places`. Returns the
+/// scanned pieces, up to the first one that is not scanned to its end.
 fn scan_pieces<'a>(
     scan: SubjectScan<'_>,
     places: &mut ScanPositions,

@@ -46,7 +46,7 @@ pub(super) struct Extension {
     pub reached_unknown_letters: bool,
 }
 
-/// An extension that looked at a bounded number of pairs.
+/// Result of an extension that compares a bounded number of pairs.
 enum Bounded {
     /// The extension ended within these pairs.
     Complete(Extension),
@@ -59,7 +59,7 @@ struct Groups {
     /// Number of pairs or groups up to the best score.
     best: u32,
     score: i32,
-    /// Whether the score fell too far. Otherwise a sequence ended.
+    /// Whether the extension ended because the score fell too far, not at the end of a sequence.
     ended: bool,
 }
 
@@ -116,8 +116,8 @@ impl Extender {
         self.quads.as_ref()
     }
 
-    /// Extends a seed, which is known to match up to `match_end` of the subject. `is_high` returns
-    /// whether an approximate extension with a score is repeated exactly.
+    /// Extends a seed, which is known to match up to `match_end` in the subject. `is_high` returns
+    /// whether an approximate extension with this score is repeated exactly.
     #[inline(always)]
     pub fn extend(
         &self,
@@ -178,7 +178,7 @@ impl Extender {
         }
     }
 
-    /// Finds the number of groups with the best total score, counted from the first group. A group
+    /// Finds the number of groups, from the first one on, that have the best total score. A group
     /// is given as the bits that differ.
     #[inline]
     fn best_groups(&self, groups: impl Iterator<Item = u8>, x_drop: i32) -> Groups {
@@ -285,9 +285,9 @@ impl Extender {
         })
     }
 
-    /// Extends to one side, over at most `most` pairs. `one` scores a pair. `run` returns which of
-    /// the next [`RUN`] pairs differ, if all letters are single bases. `limit` maps the score
-    /// gained so far to the drop that ends the extension.
+    /// Extends to one side, over at most `most` pairs. `one` returns the score of a pair. `run`
+    /// returns which of the next [`RUN`] pairs differ, if all letters are single bases. `limit`
+    /// maps the score gained so far to the drop that ends the extension.
     #[inline]
     fn best<W: PairOrder>(
         &self,

@@ -98,9 +98,10 @@ impl<D: Diagonals> Finder<'_, D> {
         self.diagonals.put(diagonal, known, at, window + range + 1);
     }
 
-    /// Returns whether unknown letters before a seed may decide whether it is extended. They may if
-    /// a row of words, each close enough to the next, leads back to them. If few letters are known,
-    /// a single word is enough. `is_far` means that no known hit is close enough.
+    /// Returns whether unknown letters before the known ones may decide whether a seed is extended.
+    /// They may if a series of words, each close enough to the next, leads from them to the seed.
+    /// If few letters are known, the seed's word is enough. `is_far` means that no known hit is
+    /// close enough.
     fn follows_unknown(&self, (q, s): (u32, u32), is_far: bool) -> bool {
         let (seeds, first) = (self.scan.seeds, self.scan.contexts.own_start(0));
         let near = first..first.saturating_add(seeds.window as u32);
@@ -146,7 +147,7 @@ impl<D: Diagonals> Finder<'_, D> {
     }
 
     /// Extends a seed. Returns its segment if the score reaches the cut-off, or if `whatever` is
-    /// set.
+    /// set, with any score.
     #[inline(always)]
     fn extend(&mut self, (q, s): (u32, u32), match_end: u32, whatever: bool) -> Option<Segment> {
         let bounds = self.scan.contexts.bounds();

@@ -1,4 +1,5 @@
-//! Properties of queries searched together: their lookup table and their memory of diagonals.
+//! Properties of queries that are searched together: their lookup table, and how the state of
+//! diagonals is stored.
 
 use std::ops::Range;
 

@@ -73,7 +73,8 @@ pub(crate) struct SeedRules {
     /// Greatest distance, in bases, of two hits on a diagonal that make a seed; 0 if one hit is
     /// enough.
     pub window: i32,
-    /// Greatest distance, in diagonals, of the first hit from the second (`-off_diagonal_range`).
+    /// Greatest distance, in diagonals, between the two hits that make a seed
+    /// (`-off_diagonal_range`).
     pub off_diagonal_range: i32,
     /// Whether the masks of the queries are soft, so that seeds must lie outside of them. Hard
     /// masks need no check.
@@ -220,8 +221,8 @@ impl Seeds {
         self.window.min(i32::try_from(longest).unwrap_or(i32::MAX))
     }
 
-    /// Returns the positions to scan in each unmasked range of a subject of this length, with the
-    /// end of the range.
+    /// Returns the positions to scan in each unmasked range of a subject of this length, together
+    /// with the end of the range.
     fn scanned_ranges(
         &self,
         length: u32,

@@ -1,4 +1,4 @@
-//! Numbers of words: the cells of a lookup table.
+//! Gives each word the number of its cell in a lookup table.
 
 /// A rule that gives each word the number of its cell.
 #[derive(Debug)]
@@ -9,11 +9,11 @@ pub(super) enum Numbering {
     Template(Box<BitGatherer>),
 }
 
-/// Tables for gathering the bits that a mask selects next to each other.
+/// Tables by which the bits that a mask selects are gathered into adjacent bits.
 #[derive(Debug)]
 pub(super) struct BitGatherer {
     mask: u64,
-    /// Gathered bits of each group of nine bits of the bases, by the value of the group.
+    /// For each group of nine bits of the bases, the gathered bits of each value of the group.
     parts: [[u32; 512]; 5],
 }
 
@@ -37,7 +37,7 @@ impl BitGatherer {
         self.mask
     }
 
-    /// Returns the offset of a group of nine bits in the bases.
+    /// Returns the number of bits below a group of nine bits of the bases.
     fn shift(chunk: usize) -> u32 {
         55 - 9 * chunk as u32
     }
@@ -49,7 +49,7 @@ impl BitGatherer {
     }
 }
 
-/// Gathers the bits that a mask selects among nine bits.
+/// Gathers the bits that a mask selects among nine bits into adjacent bits.
 fn close_up(bits: u32, mask: u32) -> u32 {
     let places = (0..9).filter(|place| mask >> place & 1 != 0);
     (0..).zip(places).map(|(to, from)| (bits >> from & 1) << to).sum()

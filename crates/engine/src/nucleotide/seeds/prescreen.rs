@@ -13,7 +13,7 @@ const LANES: usize = 8;
 
 /// Number of groups that are read on each side of a seed, one byte of a lane for each.
 const GROUPS: usize = 8;
-/// Number of bases in these groups.
+/// Number of bases in the groups on one side of a seed.
 const REACH: u64 = 4 * GROUPS as u64;
 
 /// The query letters from each position on, in groups of four.
@@ -38,8 +38,8 @@ impl Groups<'_> {
 }
 
 /// Returns a bit for each seed that is too weak, the first seed in the lowest bit
-/// ([`PackedQuads::screen`](super::quads::PackedQuads::screen)). `groups` also has the score of a
-/// group by its number of different bases.
+/// ([`PackedQuads::screen`](super::quads::PackedQuads::screen)). `groups` also has the scores of
+/// groups, indexed by the number of different bases.
 pub(super) fn screen(
     _: Avx512,
     groups: (Groups<'_>, [i8; 5]),

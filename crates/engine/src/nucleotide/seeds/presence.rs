@@ -8,9 +8,9 @@ use crate::kernel::Avx512;
 
 /// Number of positions in a register.
 const LANES: usize = 16;
-/// Number of bytes that hold these positions.
+/// Number of bytes in which the words of one register start.
 const STEP: usize = LANES / 4;
-/// Number of bytes that hold the words of these positions.
+/// Number of bytes that contain the words of one register.
 const REACH: usize = 8;
 
 /// The widest words, in bases, that fit a lane of 32 bits at any offset within a byte.

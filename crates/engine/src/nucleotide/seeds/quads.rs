@@ -59,9 +59,9 @@ impl PackedQuads {
         &self.bytes[row * self.stride..][..self.stride][column..]
     }
 
-    /// Returns a bit for each seed that cannot reach the goal, as the groups nearby prove; the
-    /// first seed in the lowest bit. A seed is a query position and a subject position. There are
-    /// at most [`SIDE_BY_SIDE`](super::screen_goal::SIDE_BY_SIDE) seeds.
+    /// Returns a bit for each seed whose score cannot reach the goal, as the groups nearby prove;
+    /// the first seed in the lowest bit. A seed is a query position and a subject position. There
+    /// are at most [`SIDE_BY_SIDE`](super::screen_goal::SIDE_BY_SIDE) seeds.
     #[inline]
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "no screen"))]
     pub fn screen(
@@ -91,7 +91,8 @@ mod tests {
     use crate::testing::RandomSequences;
     use fastrand::Rng;
 
-    /// Returns the best score of groups from the first one on, if the groups suffice to know it.
+    /// Returns the best total score of groups from the first one on; `None` if further groups could
+    /// raise it.
     fn best(groups: &[i32], x_drop: i32) -> Option<i32> {
         let (mut best, mut sum) = (0, 0);
         for &score in groups {

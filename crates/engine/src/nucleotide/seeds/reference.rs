@@ -23,7 +23,7 @@ pub(super) struct Reference<'a> {
     length: usize,
     patterns: Vec<Vec<bool>>,
     tables: Vec<HashMap<Vec<u8>, Vec<usize>>>,
-    /// Number of times that each of the rarer cases occurred.
+    /// For each of the rarer cases of the rules, the number of times that it occurred.
     pub events: RefCell<BTreeMap<&'static str, usize>>,
 }
 

@@ -33,14 +33,14 @@ pub(super) struct QueryWords<'a> {
     pub numbering: &'a Numbering,
 }
 
-/// How words are sorted.
+/// How the words of a table are sorted and stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunOrder {
     /// Number of bits of a cell's number.
     pub bits: u32,
-    /// Number of words that are sorted together at most, unless one run has more.
+    /// Greatest number of words that are sorted together, unless one run has more.
     pub most: usize,
-    /// Whether the positions of a word descend.
+    /// Whether the positions of a word are stored in descending order.
     pub descending: bool,
 }
 
@@ -57,7 +57,8 @@ impl RunOrder {
 }
 
 impl QueryWords<'_> {
-    /// Calls `visit` with each word whose position is in this range of words of bits.
+    /// Calls `visit` with each query word whose position belongs to the share `share`: a range of
+    /// 64-bit words of `places`.
     #[inline(always)]
     fn visit(
         self,
@@ -96,26 +97,27 @@ impl BitComputation for Count<'_> {
     }
 }
 
-/// Sorts the words of some runs in a share of the queries. Those of a run stay in order.
+/// Sorts the words of a share of the queries by run, for some runs. Words of the same run stay in
+/// order.
 struct Sort<'a> {
     words: QueryWords<'a>,
     share: Range<usize>,
     order: RunOrder,
-    /// Number of the first run.
+    /// Number of the first of these runs.
     first: usize,
-    /// Number of words in each of the runs.
+    /// Number of words of the share in each of these runs.
     counts: &'a [usize],
 }
 
-/// Words of a share of the queries by run.
+/// Words of a share of the queries, sorted by run.
 struct SortedWords {
     words: Vec<Word>,
-    /// End of the words of each run.
+    /// For each run, the end of its words in `words`.
     ends: Vec<usize>,
 }
 
 impl SortedWords {
-    /// Returns the words of a run, whose number counts from the first one that was sorted.
+    /// Returns the words of a run. The first run that was sorted has number 0.
     fn of_run(&self, run: usize) -> &[Word] {
         let start = run.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.words[start..self.ends[run]]
@@ -147,7 +149,7 @@ impl BitComputation for Sort<'_> {
     }
 }
 
-/// Makes the cells of some runs.
+/// Makes the cells of the runs `runs`.
 struct Fill<'a> {
     /// The words of each share of the queries.
     sorted: &'a [SortedWords],
@@ -212,13 +214,14 @@ pub(super) fn cells(words: QueryWords<'_>, order: RunOrder, kernel: Kernel) -> C
     Cells::from_whole(all)
 }
 
-/// Divides numbers below `count` into at most `parts` ranges of about equal length.
+/// Divides the numbers from 0 to `count` - 1 into at most `parts` ranges of about equal length.
 fn equal_parts(count: usize, parts: usize) -> impl Iterator<Item = Range<usize>> {
     let length = count.div_ceil(parts).max(1);
     (0..count).step_by(length).map(move |start| start..(start + length).min(count))
 }
 
-/// Returns the number of next runs, at least one, that are sorted together.
+/// Returns how many of the next runs are sorted together: at least one, and as many as have at most
+/// `most` words.
 fn together(counts: &[usize], most: usize) -> usize {
     let mut words = 0;
     let fits = |count: &&usize| {

@@ -64,8 +64,8 @@ impl Candidates {
         &self.hits[..count]
     }
 
-    /// Reads the slots of the first `count` positions, whose words are all in the only table.
-    /// Returns the number of slots.
+    /// Stores the slots of the words at the first `count` positions. There is only one table, and
+    /// it has all these words. Returns the number of slots.
     #[inline(always)]
     fn slots_of(
         &mut self,
@@ -81,8 +81,8 @@ impl Candidates {
         count
     }
 
-    /// Reads the slots of the first `count` positions, whose words are in at least one of the
-    /// tables. Returns the number of slots.
+    /// Stores the slots of the words at the first `count` positions. Each word is in at least one
+    /// of the tables. Returns the number of slots.
     #[inline(always)]
     fn slots(
         &mut self,
@@ -105,7 +105,8 @@ impl Candidates {
         found
     }
 
-    /// Finds the next positions whose words are in one of the tables. Returns their number.
+    /// Finds the next positions whose words are in at least one of the tables. Returns their
+    /// number.
     #[inline(always)]
     fn present(
         &mut self,
@@ -136,8 +137,8 @@ impl Candidates {
         }
     }
 
-    /// Finds the next positions with vectors and returns their number. Returns `None` if the
-    /// positions are not consecutive, or if the kernel has no such instructions.
+    /// Finds, with vectors, the next positions whose words are in the table. Returns their number;
+    /// `None` if the positions, the words or the kernel are not suitable for vectors.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
     fn side_by_side(
@@ -179,7 +180,8 @@ impl Candidates {
         if places.start > start { count } else { self.gather_any(bytes, places, has) }
     }
 
-    /// Scans positions `STRIDE` bases apart, from a whole byte on, as long as eight bytes are left.
+    /// Scans positions `STRIDE` bases apart, the first one at a whole byte, as long as eight
+    /// bytes are left.
     #[inline(always)]
     fn gather_aligned<const STRIDE: usize>(
         &mut self,

@@ -6,7 +6,7 @@
 pub(super) struct ScreenGoal {
     /// Greatest drop of the score that does not stop an extension.
     pub x_drop: i32,
-    /// The least score of a useful seed.
+    /// The least score of a seed that is not rejected.
     pub least: i32,
 }
 

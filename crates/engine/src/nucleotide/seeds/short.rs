@@ -12,14 +12,15 @@ use super::bases::window;
 use super::contexts::Contexts;
 use super::sides::{RUN, differences};
 
-/// Value of a distance if no sentinel is near, or if an ambiguous letter comes before it.
+/// Distance of a position to the end of its context if the end is not near, or if an ambiguous
+/// letter comes before it.
 const FAR: u8 = u8::MAX;
 
 /// Distances from each position to the ends of its context.
 #[derive(Debug)]
 pub(super) struct ShortContexts {
-    /// Number of bases before each position, and from it on, up to a sentinel; below [`RUN`], or
-    /// [`FAR`].
+    /// For each position, the number of bases before it and from it on, up to a sentinel: each
+    /// below [`RUN`], or [`FAR`].
     ends: Vec<[u8; 2]>,
     /// Score of two equal bases.
     equal: i32,
@@ -32,12 +33,13 @@ pub(super) struct ShortContextScreen<'a> {
     query: &'a [u8],
     /// The [`RUN`] bases before the position, and those from it on.
     subject: [u64; 2],
-    /// The least number of equal bases of a useful seed.
+    /// The least number of equal bases of a seed that is not rejected.
     least: i32,
 }
 
 impl ShortContexts {
-    /// Measures the distances. Returns `None` if no position is near both ends of its context.
+    /// Measures the distances of all positions. Returns `None` if no position is near both ends of
+    /// its context.
     pub fn new(contexts: &Contexts, equal: i32) -> Option<ShortContexts> {
         let letters = contexts.letters();
         let mut ends = vec![[FAR; 2]; letters.len()];
@@ -84,7 +86,8 @@ impl ShortContexts {
     }
 }
 
-/// Returns the distance to a sentinel after one more letter; `bases` is the distance before it.
+/// Returns the number of bases since the last sentinel, with a letter of this code; `bases` is the
+/// number without it. Returns [`FAR`] if they are too many or the letter is ambiguous.
 fn next(bases: u8, code: u8) -> u8 {
     match code {
         SENTINEL => 0,

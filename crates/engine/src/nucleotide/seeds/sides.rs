@@ -10,12 +10,13 @@ pub(super) struct SideExtension {
     pub score: i32,
     /// Number of pairs up to the best score.
     pub best: u32,
-    /// Sum of the scores after the best score.
+    /// Sum of the scores of the pairs after the best score; not above 0.
     sum: i32,
 }
 
 impl SideExtension {
-    /// Adds pairs of total score `score`; the extension then has `pairs` pairs.
+    /// Adds pairs with the total score `score`; `pairs` is the number of all pairs of the
+    /// extension, with these.
     #[inline(always)]
     pub fn add_pairs(&mut self, score: i32, pairs: u32) {
         self.sum += score;
@@ -26,8 +27,9 @@ impl SideExtension {
         self.sum = if gains { 0 } else { self.sum };
     }
 
-    /// Adds pairs from `at` on up to the last mismatch, and moves `at` behind it. Returns true if
-    /// the score fell too far at a mismatch. `differences` has bits at mismatches.
+    /// Adds the pairs from number `at` on, up to the last mismatch, and sets `at` to the number
+    /// after it. Returns true if the score fell too far at a mismatch. `differences` has bits at
+    /// mismatches.
     #[inline(always)]
     pub fn add_run<W: PairOrder>(
         &mut self,
@@ -67,7 +69,7 @@ pub(super) fn differences(one: u64, other: u64) -> u64 {
 pub(super) trait PairOrder {
     /// Returns the number of equal pairs before the first mismatch.
     fn equal_pairs(differences: u64) -> u32;
-    /// Removes the first `pairs` pairs and the pair that follows them from the differences.
+    /// Removes the first `pairs` pairs and the pair after them from `differences`.
     fn beyond(differences: u64, pairs: u32) -> u64;
 }
 

@@ -13,13 +13,13 @@ use super::table::Table;
 /// Number of words whose query positions are looked up together.
 const WORDS_AT_ONCE: usize = 32;
 
-/// Receives what a scan finds, in the order of subject positions.
+/// Receives the matches that a scan finds, in the order of subject positions.
 pub(super) trait SeedReceiver {
     /// Receives the match of an indexed word, at a query and a subject position.
     fn word(&mut self, q: u32, s: u32);
 
     /// Receives the match of an indexed word that is a whole seed, if one hit is enough.
-    /// `is_too_weak` means that the extension cannot reach the least useful score.
+    /// `is_too_weak` means that the seed's extension cannot reach the least score that is kept.
     fn whole_seed(&mut self, q: u32, s: u32, is_too_weak: bool);
 
     /// Returns whether the scan should end early, before the next subject position.
@@ -50,7 +50,8 @@ impl SubjectScan<'_> {
         self.seeds.words.extra == 0 && self.seeds.window == 0
     }
 
-    /// Scans these positions of the subject. Returns those that are left if the receiver is full.
+    /// Scans these positions of the subject. Returns the positions that are left because the
+    /// receiver is full.
     pub fn scan(
         self,
         places: ScanPositions,

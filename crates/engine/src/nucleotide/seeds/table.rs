@@ -12,20 +12,20 @@ use crate::kernel::Kernel;
 const SORTED_AT_ONCE: usize = 1 << 21;
 
 /// A lookup table: a cell for each possible word, with the positions of the word in the queries.
-/// The number of a cell is the word itself. Flanking bases are compared with the queries, which are
-/// small at two bits a base.
+/// The number of a cell is the word itself. The table stores no flanking bases: a scan compares
+/// those in the queries, which are small at two bits a base.
 #[derive(Debug)]
 pub(super) struct Table {
     numbering: Numbering,
     cells: Cells,
 }
 
-/// A match: a word at a position of a subject that occurs in the queries.
+/// A match: a position of a subject whose word occurs in the queries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WordMatch {
     /// Position in the subject.
     pub at: u32,
-    /// Number of the lookup table.
+    /// Index of the lookup table that has the word.
     pub table: u32,
     /// Slot of the word's cell.
     pub slot: u32,

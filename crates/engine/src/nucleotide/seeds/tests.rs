@@ -48,7 +48,7 @@ fn indexing(
     Indexing::new(all.iter().map(|(letters, regions)| (*letters, &regions[..])), rules)
 }
 
-/// Character of random sequences.
+/// Style of random sequences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SequenceStyle {
     Plain,
@@ -70,7 +70,7 @@ fn bases(random: &mut Rng, length: usize, look: SequenceStyle) -> Vec<u8> {
     all
 }
 
-/// Replaces about one base of `one_of` by a random base.
+/// Replaces about one in `one_of` bases by a random base.
 fn mutate(random: &mut Rng, bases: &mut [u8], one_of: u64) {
     for base in bases {
         if random.u64(..one_of) == 0 {
@@ -187,7 +187,7 @@ fn unmasked(random: &mut Rng, length: usize) -> Option<Vec<Range<u32>>> {
     Some(vec![cuts[0]..cuts[1], cuts[2]..cuts[3]])
 }
 
-/// Number of times that each case occurred in a test.
+/// Number of times that each of the rarer cases occurred in a test.
 type Events = BTreeMap<&'static str, usize>;
 
 /// Creates a subject that resembles a source.

@@ -59,7 +59,8 @@ pub(super) struct Words {
 pub(super) struct CheckedSeed {
     /// Number of bases by which the start of the seed moves to the right.
     pub shift: u32,
-    /// Number of bases by which the known match reaches beyond the end of the unmoved seed.
+    /// Number of bases by which the known match extends beyond the end that the seed had before it
+    /// moved.
     pub extended: u32,
     /// Whether another whole word follows the seed.
     pub double: bool,
@@ -147,7 +148,8 @@ impl Words {
         if for_double { Some(self.follow(checked, room(), indexed)) } else { Some(checked) }
     }
 
-    /// Continues from a checked seed to the end of a second word, or as far as words are indexed.
+    /// Extends a checked seed to the end of a second word that follows it, or as far as words are
+    /// indexed.
     fn follow(
         &self,
         mut checked: CheckedSeed,

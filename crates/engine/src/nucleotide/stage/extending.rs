@@ -16,9 +16,10 @@ use crate::order::Bounds;
 
 /// Least number of segments that threads extend ahead of their turn.
 const MIN_SEGMENTS_FOR_THREADS: usize = 64;
-/// Number of segments that a thread extends side by side, if threads share them.
+/// Number of segments that a thread takes at once to extend them side by side, if threads share
+/// them.
 const LANES_SHARE: usize = 128;
-/// The same if segments are extended singly.
+/// Number of segments that a thread takes at once to extend them singly, if threads share them.
 const SINGLE_SHARE: usize = 16;
 
 impl Stage {

@@ -1,8 +1,8 @@
 //! Aligns many HSPs of a subject ahead of their turn, on all threads of the current pool.
 //!
 //! An HSP is not aligned if an earlier alignment contains it. That is known only when its turn
-//! comes. An HSP that lies in a preliminary HSP before it is likely to be contained, so it waits
-//! for its turn. The others are aligned ahead, a few of them in vain.
+//! comes. An HSP that lies in an earlier preliminary HSP is likely to be contained, so it waits for
+//! its turn. The other HSPs are aligned ahead, a few of them in vain.
 
 use rayon::prelude::*;
 
@@ -39,7 +39,7 @@ impl Ahead {
 
     /// Aligns HSPs ahead of their turn. The trees of `scratch` have the alignments of earlier HSPs.
     /// The result has the alignment of each HSP, or `None` if it must be aligned in its turn; it is
-    /// empty if all must.
+    /// empty if no HSP is aligned ahead.
     pub fn align(
         &self,
         traceback: &Traceback,

@@ -1,4 +1,4 @@
-//! Aligns by dynamic programming, with bytes where they suffice, otherwise with wider numbers.
+//! Aligns by dynamic programming, with scores in bytes if bytes suffice, otherwise in 32 bits.
 
 #[cfg(test)]
 mod tests;

@@ -1,13 +1,13 @@
 //! Removes alignments that begin or end at the same pair as a better one
-//! (`Blast_HSPListPurgeHSPsWithCommonEndpoints`, `blast_hits.c`). The part that extends beyond the
-//! better one may be kept.
+//! (`Blast_HSPListPurgeHSPsWithCommonEndpoints`, `blast_hits.c`). The part of an alignment that
+//! extends beyond the better one may be kept.
 
 use std::cmp::Ordering;
 
 use super::Hsp;
 use crate::hits::{Edit, EditOp};
 
-/// The end of alignments that is compared: first the starts, then the ends.
+/// The end of alignments that is compared: their begin or their end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EndPoint {
     Begin,

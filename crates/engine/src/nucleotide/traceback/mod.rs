@@ -31,7 +31,7 @@ use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 /// The algorithm for alignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aligner {
-    /// By greedy extension, scored afterwards.
+    /// By greedy extension; the alignments are scored afterwards.
     Greedy,
     /// By dynamic programming.
     Dynamic,
@@ -50,7 +50,8 @@ pub(crate) struct Traceback {
     pub x_drop: i32,
     /// Least percentage of identical columns (`-perc_identity`).
     pub perc_identity: f64,
-    /// Least distance, in diagonals, of HSPs that never contain each other; 0 for no such limit.
+    /// Number of diagonals from which on an HSP is too far from another to be contained in it; 0
+    /// for no such limit.
     pub separation: u32,
 }
 
@@ -335,7 +336,8 @@ impl Traceback {
     }
 }
 
-/// Converts a box to positions in the whole subject, given the start of the part that it counts in.
+/// Converts a box from positions in a part of the subject to positions in the whole subject. `by`
+/// is the start of the part.
 fn moved(bounds: Bounds, by: u32) -> Bounds {
     Bounds { s_start: bounds.s_start + by, s_end: bounds.s_end + by, ..bounds }
 }

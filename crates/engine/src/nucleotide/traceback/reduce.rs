@@ -106,13 +106,14 @@ impl MissingLetters {
         self.query <= 0 && self.subject <= 0
     }
 
-    /// Returns the rest of the last edit that was taken, as pairs.
+    /// Returns, as pairs, the rest of the edit from which letters were taken last.
     fn rest(self) -> Edit {
         let len = -self.query.max(self.subject);
         Edit { op: EditOp::Substitution, len: len as u32 }
     }
 
-    /// Returns the gap between the rest of the last edit and the grown run.
+    /// Returns the gap between the run that has grown and the rest of the edit from which letters
+    /// were taken last.
     fn gap(self) -> Edit {
         let more = self.query - self.subject;
         let op = if more > 0 { EditOp::GapInQuery } else { EditOp::GapInSubject };
@@ -232,8 +233,8 @@ fn drop_short_runs(edits: &mut [Edit], letters: &Letters) {
     }
 }
 
-/// Returns whether the pairs on the diagonal `less` columns away are about as good as the run
-/// between two gaps. The run starts at `(q, s)`; `op` is the kind of the later gap.
+/// Returns whether the pairs of a diagonal `less` columns away are about as good as the run of
+/// `middle` pairs between two gaps. The run starts at `(q, s)`; `op` is the kind of the later gap.
 fn is_as_good(letters: &Letters, (q, s): (i64, i64), op: EditOp, middle: u32, less: u32) -> bool {
     let count = |q: i64, s: i64, len: u32| {
         (0..i64::from(len)).filter(|i| letters.equal(q + i, s + i)).count() as i64

@@ -15,7 +15,7 @@ struct Costs<'a> {
     scores: &'a ScoreRows,
     reward: i32,
     gaps: GapCosts,
-    /// Number of units in a score of one.
+    /// Number of units in a score of 1.
     units: i32,
 }
 
@@ -45,13 +45,13 @@ struct ColumnRange {
     from: Place,
     /// End of the range, with the number of the edit in which it ends.
     to: Place,
-    /// Number of columns of that edit that belong to the range.
+    /// Number of columns of the last edit that belong to the range.
     columns: u32,
     score: i32,
 }
 
-/// Scores an alignment anew and trims it to its best range. Returns false if that scores less than
-/// the cut-off.
+/// Scores an alignment anew and trims it to the range of columns with the best score. Returns false
+/// if that score is below the cut-off.
 pub(super) fn rescore(
     hsp: &mut Hsp,
     query: &[u8],
@@ -86,8 +86,8 @@ pub(super) fn rescore(
     true
 }
 
-/// Finds the best range of an alignment. Removes the columns before the range from the edit in
-/// which it begins.
+/// Finds the range of columns with the best score. Removes the columns before the range from the
+/// edit in which it begins.
 fn best_range(
     hsp: &mut Hsp,
     query: &[u8],

@@ -6,9 +6,9 @@ use std::ops::Range;
 use crate::hits::PrelimHsp;
 use crate::scores::ScoreRows;
 
-/// Length of a run of equal letters above which a start in the run keeps its place.
+/// A start in a run of more equal letters than this stays where it is.
 const RUN: i32 = 10;
-/// Length of a run of equal letters above which a moved start goes into the first such run.
+/// A start that is moved goes into the first run of more equal letters than this.
 const LONG_RUN: i32 = 15;
 /// Number of pairs in the window by which an unknown start is chosen.
 const WINDOW: usize = 11;
@@ -19,10 +19,10 @@ const LONG_SUBJECT: u32 = 90_000;
 const MAX_TOTAL_GAPS: u32 = 3000;
 
 /// Greatest number of letters by which the query may extend beyond a preliminary HSP in
-/// [`near_hsps`]. If the ends are further away, extensions often run through the whole part until
-/// they have fallen by the X-drop.
+/// [`near_hsps`]. If the query extends further, extensions often read the whole range before they
+/// have fallen by the X-drop.
 const FAR: u32 = 192;
-/// Number of further subject letters on each side in [`near_hsps`].
+/// Number of subject letters by which [`near_hsps`] makes its range longer on each side.
 const SLACK: u32 = 64;
 
 /// Returns the start of an HSP's alignment in the query and in the subject; `None` drops the HSP. A
@@ -90,9 +90,9 @@ fn longest_run(query: &[u8], subject: &[u8], hsp: &PrelimHsp) -> Option<i64> {
     best.1
 }
 
-/// Returns the middle of a short HSP. Of a longer one, returns the last pair of the window with the
-/// best score on the diagonal of the HSP's start. If no window scores above 0, returns the middle
-/// of the window at the HSP's end, if that scores above 0.
+/// Returns the middle of a short HSP. Otherwise examines the windows of pairs on the diagonal of
+/// the HSP's start, and returns the last pair of the one with the best score. If no window scores
+/// above 0, returns the middle of the window at the HSP's end, if that scores above 0.
 fn best_window(
     query: &[u8],
     subject: &[u8],
@@ -148,8 +148,9 @@ pub(crate) fn reach(q_len: u32, hsp: &PrelimHsp, s_len: u32) -> Range<u32> {
     within(start).min(hsp.s_start)..within(end).max(hsp.s_end)
 }
 
-/// Returns the range of a subject that contains most alignments from these HSPs. It reaches as far
-/// around them as the query does, and a little further. Returns `None` if the query reaches far.
+/// Returns the range of a subject that contains most alignments from these HSPs. It extends as far
+/// beyond them as the query does, and a little further. Returns `None` if the query extends more
+/// than [`FAR`] letters beyond an HSP.
 pub(crate) fn near_hsps(q_len: u32, hsps: &[PrelimHsp], s_len: u32) -> Option<Range<u32>> {
     let mut near: Option<Range<u32>> = None;
     for hsp in hsps {

@@ -16,7 +16,7 @@ pub(super) struct SubjectWindow {
     /// Number of letters of the subject.
     length: usize,
     copied: RangeSet,
-    /// Range of the present window in the subject.
+    /// Range of the present window in the subject; `None` before the first one.
     range: Option<Range<usize>>,
 }
 
@@ -72,7 +72,8 @@ impl SubjectWindow {
     }
 }
 
-/// Letters with a fenced part: sentinels replace the [`MARGIN`] letters on both sides.
+/// Letters, in which a part is fenced: sentinels replace the [`MARGIN`] letters on both sides of
+/// the part.
 #[derive(Debug, Default)]
 struct Strip {
     /// The letters, with room for the fences of a part at either end.
@@ -88,7 +89,7 @@ struct FencedLetters {
 }
 
 impl Strip {
-    /// Prepares for `length` other letters.
+    /// Prepares for the `length` letters of another subject.
     fn start(&mut self, length: usize) {
         self.fenced = None;
         let needed = length + 2 * MARGIN;
@@ -98,7 +99,7 @@ impl Strip {
         }
     }
 
-    /// Stores the letters of a part. Returns their place.
+    /// Stores the letters of a part. Returns the slice in which they are stored.
     fn place(&mut self, part: Range<usize>, letters: &[u8]) -> &mut [u8] {
         let place = &mut self.letters[part.start + MARGIN..part.end + MARGIN];
         place.copy_from_slice(letters);
@@ -126,7 +127,7 @@ impl Strip {
         }
     }
 
-    /// Returns the fenced part with its fences.
+    /// Returns the fenced part with the sentinels on both sides; empty if no part is fenced.
     fn fenced(&self) -> &[u8] {
         let part = self.fenced.as_ref().map(|fenced| &fenced.part);
         part.map_or(&[], |part| &self.letters[part.start..part.end + 2 * MARGIN])

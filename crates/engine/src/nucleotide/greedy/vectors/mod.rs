@@ -67,12 +67,13 @@ trait Vector: Copy {
 
     /// Reads the words from the byte `at` on; zeros beyond the last byte.
     fn window(proof: Self::Proof, bytes: &[u8], at: usize) -> Self::Window;
-    /// Extracts words that begin at these bases of a window. Words that do not lie completely in
-    /// the window are not determined.
+    /// Extracts from a window the words that begin at the bases with these indexes. A word that
+    /// does not lie completely in the window is arbitrary.
     fn extract(self, window: Self::Window) -> Self;
-    /// Returns the lanes with a base at which a word begins that lies completely in a window.
+    /// Returns the lanes with the index of a base whose word lies completely in a window.
     fn within_window(self) -> Self::Mask;
-    /// Counts pairs of bits that are zero, from the highest on, or from the lowest on with `BACK`.
+    /// Counts in each lane the pairs of bits that are zero, from the highest pair to the first
+    /// other one, or from the lowest pair on with `BACK`.
     fn zero_pairs<const BACK: bool>(self) -> Self;
 }
 
@@ -123,7 +124,7 @@ fn moved(Chunk(lanes): Chunk, by: i32, fill: i32) -> Chunk {
     Chunk(std::array::from_fn(lane))
 }
 
-/// Returns the last bytes of a sequence, and zeros.
+/// Returns the last bytes of a sequence, followed by zeros.
 #[cold]
 fn last_bytes(rest: &[u8]) -> [u8; WINDOW] {
     let mut bytes = [0; WINDOW];
@@ -131,7 +132,7 @@ fn last_bytes(rest: &[u8]) -> [u8; WINDOW] {
     bytes
 }
 
-/// Replaces `longest` by the first of the longest runs in the lanes `longer`.
+/// Replaces `longest` by the first of the longest runs in the lanes `longer`, if that is longer.
 #[cold]
 fn lengthen(longest: &mut Run, longer: u32, query: Chunk, subject: Chunk, run: Chunk) {
     let [Chunk(query), Chunk(subject), Chunk(run)] = [query, subject, run];

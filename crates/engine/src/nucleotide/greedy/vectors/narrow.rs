@@ -92,8 +92,8 @@ pub(super) fn compute<V: Vector, const BACK: bool>(
     finished
 }
 
-/// Measures the whole runs of some lanes. For the lanes `seen`, the first [`AT_ONCE`] bases are
-/// known to be equal. Returns `None` if a run reaches an end of a sequence.
+/// Measures the whole runs of the lanes `rest`. In the lanes `seen`, the first [`AT_ONCE`] bases
+/// are known to be equal. Returns `None` if a run reaches an end of a sequence.
 #[cold]
 #[inline(never)]
 fn longer<const BACK: bool>(

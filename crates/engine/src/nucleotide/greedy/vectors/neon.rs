@@ -184,7 +184,7 @@ impl Vector for Quarters {
     }
 }
 
-/// Extracts words that begin at these bases of a window.
+/// Extracts from a window the words that begin at the bases with these indexes.
 #[inline(always)]
 fn extract(first: int32x4_t, window: uint8x16x2_t) -> int32x4_t {
     let first = vreinterpretq_u32_s32(first);

@@ -29,8 +29,8 @@ impl<'a, V: Vector, const BACK: bool> Runs<'a, V, BACK> {
         }
     }
 
-    /// Measures the runs from these positions in the query and in the subject on, in the lanes that
-    /// continue. `reach` has the least of the positions.
+    /// Measures the runs that start at these query and subject positions, in the lanes that
+    /// continue. `reach` has the least query position and the least subject position.
     #[inline(always)]
     pub fn find(
         &self,
@@ -58,8 +58,8 @@ impl<'a, V: Vector, const BACK: bool> Runs<'a, V, BACK> {
         MeasuredRuns { run, room }
     }
 
-    /// Counts the equal bases from these positions on, at most [`AT_ONCE`], not limited by the
-    /// ends. Also returns the lanes for which the count is known.
+    /// Counts the equal bases from these positions on, at most [`AT_ONCE`], even beyond the ends of
+    /// the sequences. Also returns the lanes in which the count is valid.
     #[inline(always)]
     pub fn equal(&self, reach: [i32; 2], query: V, subject: V) -> (V, u32) {
         let windows = [self.query.window(reach[0]), self.subject.window(reach[1])];
@@ -106,8 +106,8 @@ impl<'a, V: Vector, const BACK: bool> Words<'a, V, BACK> {
         Window { at, start, bases: V::window(self.proof, self.bytes, at) }
     }
 
-    /// Sets bits of words at ambiguous bases. `first` has the first bases of the words in the
-    /// window that begins with the byte `at`.
+    /// Sets the bits of ambiguous bases in words. `first` has the index of the first base of each
+    /// word in the window that begins with the byte `at`.
     #[inline(always)]
     fn mark_ambiguous(&self, words: V, first: V, at: usize) -> V {
         match self.ambiguous {
@@ -117,7 +117,7 @@ impl<'a, V: Vector, const BACK: bool> Words<'a, V, BACK> {
     }
 }
 
-/// Part of a sequence.
+/// A part of a sequence, from which words are extracted.
 struct Window<V: Vector, const BACK: bool> {
     /// Index of the window's first byte.
     at: usize,
@@ -127,7 +127,7 @@ struct Window<V: Vector, const BACK: bool> {
 }
 
 impl<V: Vector, const BACK: bool> Window<V, BACK> {
-    /// Locates the words of these positions: the first base of each in the window.
+    /// Returns the index, in the window, of the first base of the word of each position.
     #[inline(always)]
     fn places(&self, positions: V) -> V {
         if BACK { self.start.minus(positions) } else { self.start.plus(positions) }
