@@ -2,8 +2,8 @@
 //!
 //! NCBI keeps the HSPs in a tree, which decides which pairs of HSPs are compared. So the tree is
 //! part of the rule (`hspfilter_culling.c`). The order of the HSPs within a node does not change
-//! which of them survive, as every pass over a node examines each HSP independently. But survivors
-//! are returned in this order.
+//! which of them survive, as every pass over a node examines each HSP independently. But it
+//! determines the order of the survivors.
 
 use std::ops::Range;
 
@@ -152,8 +152,8 @@ impl<'a> Tree<'a> {
         });
     }
 
-    /// Forks a leaf: moves items that lie on one side of its midpoint to a new child, in reverse
-    /// order.
+    /// Forks a leaf: moves the items that lie left or right of its midpoint to new children, in
+    /// reverse order.
     fn fork(&mut self, at: usize) {
         let (begin, end, middle) =
             (self.nodes[at].begin, self.nodes[at].end, self.nodes[at].middle());

@@ -309,8 +309,8 @@ fn range(hsp: &impl Hsp) -> Range<u32> {
     q_start..q_end
 }
 
-/// Compares alignments by e-value (below 1e-180 equal), then in ORDER-S:
-/// `Blast_HSPListSortByEvalue`, `blast_hits.c`.
+/// Compares alignments by e-value, with all e-values below 1e-180 equal, then in ORDER-S
+/// (`Blast_HSPListSortByEvalue`, `blast_hits.c`).
 pub(crate) fn by_evalue(a: &Alignment, b: &Alignment) -> Ordering {
     compare_evalues(a.evalue, b.evalue).then_with(|| compare_hsps(a, b))
 }

@@ -57,7 +57,7 @@ impl FramePart {
 /// The part of a query in one chunk of its batch. A query that is not cut is a single part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct QueryChunk {
-    /// Number of the query.
+    /// Index of the query among the queries of its block.
     pub query: usize,
     /// Range of letters in the query.
     pub range: Range<u32>,
@@ -70,8 +70,8 @@ pub(crate) struct QueryChunk {
     /// not the spaces: they are those of the first queries of the batch
     /// (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
     pub spaces: Vec<i64>,
-    /// Masks of the part on the plus strand, counted from the start of the part. Only for
-    /// nucleotides that are searched in chunks.
+    /// Masks of the part on the plus strand, counted from the start of the part; `None` unless it
+    /// is a part of a nucleotide query that is searched in chunks.
     pub masks: Option<Vec<Range<u32>>>,
     /// Average length, in residues, of the contexts that are searched together, if HSPs of proteins
     /// are linked; otherwise 0.

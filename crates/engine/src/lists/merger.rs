@@ -14,7 +14,8 @@ use crate::hits::{HitKey, PrelimHit};
 use crate::order::compare_hits;
 use crate::params::{HspFilter, Params, Strands};
 
-/// The data of a block of queries that are needed to merge hits, without profiles or words.
+/// The properties of a block of queries by which hits of several partitions are merged and
+/// selected.
 #[derive(Clone, Debug)]
 pub struct Merger {
     chunks: Vec<QueryChunk>,
@@ -27,7 +28,7 @@ pub struct Merger {
     evalues_decide: bool,
     /// The queries of the block.
     queries: Vec<WrittenQuery>,
-    /// The strands that are searched; both for proteins.
+    /// The query strands that are searched; `Both` for proteins.
     strands: Strands,
 }
 
@@ -90,8 +91,8 @@ impl Merger {
         (self.filter == HspFilter::Collect).then_some(self.capacity)
     }
 
-    /// Drops hits that cannot be selected from the lists of a partition. Keeps only the best hits
-    /// of each list, and none that is worse than `cut`.
+    /// Drops from the lists of a partition the hits that cannot be selected. Keeps only the best
+    /// hits of each list, and none that is worse than `cut`.
     pub fn prune(&self, lists: &mut HitLists, cut: &WorstKeptHits) {
         let Some(capacity) = self.prune_capacity() else { return };
         let cuts = cut.worst.iter().copied().chain(std::iter::repeat(None));
@@ -214,7 +215,7 @@ impl Merger {
     }
 }
 
-/// Moves HSPs from their frames of a query to those of a chunk.
+/// Converts contexts and positions of HSPs from frames of the whole query to frames of a chunk.
 fn in_chunk(hits: &mut [PrelimHit], parts: &[FramePart]) {
     for hsp in hits.iter_mut().flat_map(|hit| &mut hit.hsps) {
         let own = parts.iter().position(|part| part.context == hsp.context);
@@ -226,7 +227,7 @@ fn in_chunk(hits: &mut [PrelimHit], parts: &[FramePart]) {
     }
 }
 
-/// Moves HSPs from their frames of a chunk to those of the query.
+/// Converts contexts and positions of HSPs from frames of a chunk to frames of the whole query.
 fn in_query(hits: &mut [PrelimHit], parts: &[FramePart]) {
     for hsp in hits.iter_mut().flat_map(|hit| &mut hit.hsps) {
         let part = &parts[usize::from(hsp.context)];

@@ -29,7 +29,7 @@ pub fn preliminary_capacity(params: &Params) -> usize {
     }
 }
 
-/// Returns the number of subjects of a query that are kept.
+/// Returns the greatest number of subjects that become final hits of a query.
 fn final_capacity(params: &Params) -> usize {
     let common = params.common();
     if common.keeps_all_preliminary_subjects {
@@ -49,7 +49,7 @@ fn final_capacity(params: &Params) -> usize {
 /// offered only if [`Selector::must_align`] is true at that moment for its preliminary e-value.
 #[derive(Debug)]
 pub struct Selector {
-    /// Whether candidates pass through result heaps: with composition adjustment or Smith–Waterman.
+    /// Whether candidates pass through result heaps: with composition adjustment or Smith-Waterman.
     heaps: bool,
     by_subject: bool,
     queries: Vec<QueryHits>,
@@ -71,7 +71,7 @@ struct QueryHits {
 #[derive(Clone, Debug)]
 struct Rules {
     hitlist_size: usize,
-    /// Length of the preliminary list.
+    /// Greatest length P of the preliminary list of a query.
     capacity: usize,
     filter: HspFilter,
     max_hsps: Option<usize>,

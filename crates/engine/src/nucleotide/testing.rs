@@ -4,7 +4,7 @@ use fleetblast_seq::nucleotide::blastna;
 
 use crate::scores::{NEVER, ScoreRows};
 
-/// Bases after the packed ones, like those after a segment of a long subject. They are more than
+/// Bases that [`packed`] appends, like those after a segment of a long subject. They are more than
 /// are read at a time.
 const FOLLOWING: [u8; 40] = {
     let mut bases = [0; 40];

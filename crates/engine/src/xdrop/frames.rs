@@ -282,7 +282,7 @@ struct Extension<'a, R: Row, Q> {
     /// Index in the subject's bytes of the residue that the first lane pairs next.
     position: usize,
     scores: R,
-    /// Scores after a gap in the subject that may continue.
+    /// Scores after a gap in the subject that may continue in the next row.
     gaps: R,
     /// The best score, copied to all lanes. `floor` is the least score that is not dropped, copied
     /// to all lanes.
@@ -294,7 +294,7 @@ struct Extension<'a, R: Row, Q> {
     extent: Extent,
     /// Whether some cells are alive and some residues are left.
     alive: bool,
-    /// Whether the frame was too narrow.
+    /// Whether the extension ended because the frame was too narrow.
     strayed: bool,
 }
 

@@ -107,7 +107,7 @@ impl<'a> Chains<'a> {
         }
     }
 
-    /// Marks the chains that continue with an HSP. Removed HSPs keep their marks.
+    /// Marks as stale the chains in which this HSP is the next one. Removed HSPs keep their marks.
     fn mark_before(&mut self, place: usize) {
         let Chains { chains, before, stale, is_stale, .. } = self;
         before[place].retain(|&other| {

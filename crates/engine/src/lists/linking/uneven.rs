@@ -230,7 +230,7 @@ impl Sets {
         std::iter::successors(Some(number), previous).last().unwrap_or(number)
     }
 
-    /// Iterates over the HSPs of a set from this one on, by start in the query.
+    /// Iterates over the HSPs of a set from the HSP `head` on, by start in the query.
     fn set_of(&self, head: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(head), |&number| self.links[number].next)
     }

@@ -46,7 +46,7 @@ pub(super) struct NarrowParameters {
     rows: u32,
     /// The row before the first base.
     first: Cells,
-    /// The cells of `first`, less the cost of opening a gap downwards.
+    /// The cells of `first`, less the cost of opening a gap in the query.
     first_gaps: Cells,
     /// For each lane, the cost of opening a gap in the subject, less the cost of extending a gap
     /// from the start of the section to the lane.
@@ -98,8 +98,8 @@ impl NarrowParameters {
     }
 }
 
-/// Computes the row before the first base, and the same cells less the cost of opening a gap
-/// downwards.
+/// Computes the row before the first base, and the same cells less the cost of opening a gap in the
+/// query.
 fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
     let gaps = (0..).map(|gap| -costs.open_extend - gap * costs.extend);
     let row = std::iter::once(0).chain(gaps).take_while(|&score| score >= -costs.x_drop);
@@ -179,15 +179,16 @@ fn run<R: Row>(
 pub(super) struct Progress {
     /// For each lane, the score relative to the best one; the least number for a dropped cell.
     pub scores: [i16; LANES],
-    /// For each lane, the score after a gap downwards that goes on, relative to the best score.
+    /// For each lane, the score after a gap in the query that may continue in the next row,
+    /// relative to the best score.
     pub gaps: [i16; LANES],
     pub best: i32,
     /// Number of subject bases that the extension has used.
     pub taken: usize,
     /// Index of the query letter that the first lane pairs next.
     pub position: usize,
-    /// Number of bases up to the best score; `best_position` is the index of the query letter after
-    /// it.
+    /// Number of subject bases up to the cell with the best score; `best_position` is the index of
+    /// the first query letter after that cell.
     pub best_taken: usize,
     pub best_position: usize,
 }
@@ -242,7 +243,7 @@ struct Extension<'a, R: Row> {
     /// Index of the query letter that the first lane pairs next.
     position: usize,
     scores: R,
-    /// Scores after a gap downwards that goes on.
+    /// Scores after a gap in the query that may continue in the next row.
     gaps: R,
     /// The best score, copied to all lanes.
     best: R,
@@ -250,13 +251,13 @@ struct Extension<'a, R: Row> {
     base: i32,
     /// Number of rows until `base` is raised.
     rows: u32,
-    /// Number of bases up to the best score; `best_position` is the index of the query letter after
-    /// it.
+    /// Number of subject bases up to the cell with the best score; `best_position` is the index of
+    /// the first query letter after that cell.
     best_taken: usize,
     best_position: usize,
     /// Whether some cells are alive and some bases are left.
     alive: bool,
-    /// Whether the frame was too narrow.
+    /// Whether the extension ended because the frame was too narrow.
     strayed: bool,
 }
 

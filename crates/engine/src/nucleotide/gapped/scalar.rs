@@ -9,7 +9,7 @@ use crate::xdrop::{Extent, GapCosts, NEVER};
 pub(super) struct Cell {
     /// Best score of an alignment that ends in this cell.
     best: i32,
-    /// Best score of an alignment that goes on with a gap in the query, downwards.
+    /// Best score of an alignment whose gap in the query may continue in the next row.
     gap: i32,
 }
 

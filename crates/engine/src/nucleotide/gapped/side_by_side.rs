@@ -48,8 +48,8 @@ impl Computation for SideBySide<'_> {
 pub(super) struct BusyLanes {
     /// Scores of all lanes, by cell of the band.
     scores: [Cells; BAND],
-    /// Scores of all lanes after a gap downwards that goes on, by cell of the band. The last entry
-    /// belongs to no cell and stays dropped.
+    /// Scores of all lanes after a gap in the query that may continue in the next row, by cell of
+    /// the band. The last entry belongs to no cell and stays dropped.
     gaps: [Cells; BAND + 1],
     best: Cells,
     x_drop: Cells,
@@ -78,8 +78,8 @@ struct LaneState {
     taken: usize,
     /// Score that a byte of 0 stands for.
     base: i32,
-    /// Number of bases up to the best score; `best_position` is the index of the query letter after
-    /// it.
+    /// Number of subject bases up to the cell with the best score; `best_position` is the index of
+    /// the first query letter after that cell.
     best_taken: usize,
     best_position: usize,
 }

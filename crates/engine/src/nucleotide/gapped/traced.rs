@@ -232,7 +232,7 @@ struct Extension<'a, R: Row> {
     /// Index of the subject letter that the first lane pairs next.
     position: usize,
     scores: WideRow<R>,
-    /// Scores after a gap in the subject that goes on.
+    /// Scores after a gap in the subject that may continue in the next row.
     gaps: WideRow<R>,
     /// The best score, copied to all lanes.
     best: WideRow<R>,
@@ -240,13 +240,13 @@ struct Extension<'a, R: Row> {
     base: i32,
     /// Number of rows until `base` is raised.
     rows: u32,
-    /// Number of query letters up to the best score; `best_position` is the index of the subject
-    /// letter after it.
+    /// Number of query letters up to the cell with the best score; `best_position` is the index of
+    /// the first subject letter after that cell.
     best_taken: usize,
     best_position: usize,
     /// Whether some cells are alive and some letters are left.
     alive: bool,
-    /// Whether the frame was too narrow.
+    /// Whether the extension ended because the frame was too narrow.
     strayed: bool,
 }
 

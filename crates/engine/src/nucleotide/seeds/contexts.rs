@@ -42,7 +42,7 @@ pub(crate) struct Neighbours {
 pub(crate) struct NeighbourContext {
     /// Start of the context among the neighbouring letters.
     pub start: u32,
-    /// Number of letters.
+    /// Number of known letters of the context.
     pub length: u32,
     /// Ranges of the letters where words may be indexed.
     pub regions: Vec<Range<u32>>,

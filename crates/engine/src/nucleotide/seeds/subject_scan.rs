@@ -125,7 +125,7 @@ impl SubjectScan<'_> {
         places
     }
 
-    /// Passes on the matches of a subject word at query positions.
+    /// Passes the matches of a subject word at these query positions to the receiver.
     #[inline(always)]
     fn words(&self, table: &Table, at: u32, places: &[u32], receiver: &mut impl SeedReceiver) {
         for &place in places {
@@ -135,8 +135,8 @@ impl SubjectScan<'_> {
         }
     }
 
-    /// Screens and passes on the matches of a subject word that are whole seeds. Some of them may
-    /// stay in `waiting`.
+    /// Screens the matches of a subject word that are whole seeds, and passes them to the receiver.
+    /// Some of them may stay in `waiting`.
     #[inline(always)]
     fn whole_seeds(
         &self,
@@ -165,7 +165,7 @@ impl SubjectScan<'_> {
         }
     }
 
-    /// Screens and passes on the waiting seeds, in their order.
+    /// Screens the waiting seeds, and passes them to the receiver in their order.
     fn process_waiting(&self, waiting: &mut WaitingSeeds, receiver: &mut impl SeedReceiver) {
         let count = std::mem::take(&mut waiting.count);
         let (seeds, bounds) = (self.seeds, self.contexts.bounds());
