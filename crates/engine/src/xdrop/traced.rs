@@ -198,7 +198,7 @@ pub(crate) fn push(edits: &mut Vec<Edit>, op: EditOp, len: u32) {
 }
 
 impl DpScratch {
-    /// Creates the work space for these instructions.
+    /// Creates the work space for a kernel.
     pub fn new(kernel: Kernel) -> Self {
         DpScratch {
             kernel,

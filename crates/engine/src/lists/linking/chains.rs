@@ -94,7 +94,8 @@ impl<'a> Chains<'a> {
         self.removed.extend(places);
     }
 
-    /// Searches again for the chains through removed HSPs.
+    /// Searches anew for the best chains that begin with remaining HSPs and contained a removed
+    /// one.
     pub fn update(&mut self) {
         for place in std::mem::take(&mut self.removed) {
             self.mark_before(place);

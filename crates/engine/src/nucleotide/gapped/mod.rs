@@ -210,7 +210,7 @@ struct Start {
     /// Position from which the alignment will start, in the query and in the subject.
     q_seed: u32,
     s_seed: u32,
-    /// A pair of positions between letters, one in the query and one in the subject.
+    /// Position between letters from which both extensions start, in the query and in the subject.
     at: (u32, u32),
 }
 
@@ -252,7 +252,7 @@ fn directions<'a>(
     [left, right]
 }
 
-/// Parameters of extensions with vectors; empty if small numbers do not suffice.
+/// Parameters of extensions with vectors; all `None` if bytes do not suffice for the scores.
 #[derive(Debug)]
 struct Vectors {
     narrow: Option<NarrowParameters>,

@@ -285,7 +285,7 @@ impl<'a, R: Row> Extension<'a, R> {
         }
     }
 
-    /// Resumes from a saved state.
+    /// Creates an extension that goes on from a saved state.
     #[inline(always)]
     fn resume(
         proof: R::Proof,

@@ -21,7 +21,7 @@ struct Cell {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     distance: i32,
-    /// Best score up to this distance.
+    /// Best score of the rows up to this one.
     best: i32,
     /// Index of the first diagonal's cell among all cells.
     at: usize,
@@ -81,9 +81,9 @@ impl Cursors {
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     mismatch: i32,
-    /// The first base of a gap.
+    /// Distance of the first base of a gap.
     open: i32,
-    /// Each further base of a gap.
+    /// Distance of each further base of a gap.
     extend: i32,
     common: i32,
 }

@@ -227,7 +227,7 @@ impl Extender {
         rows.extend(rows::Portable, sequences, scoring, x_drop, keeps)
     }
 
-    /// Returns the score of both directions together, and the box.
+    /// Returns the score and the box of the alignment that the extensions in both directions form.
     fn join(&self, left: &BestEnd, right: &BestEnd, q: u32, s: u32) -> (i32, Bounds) {
         let scoring = &self.scoring;
         let value = left.value + right.value;

@@ -13,7 +13,7 @@ pub(super) const PAD: usize = 2;
 /// Lane of diagonal zero, in the middle of a chunk, so that a narrow row fits one chunk.
 pub(super) const ZERO: i32 = LANES as i32 / 2;
 
-/// Reach of neighbouring diagonals, in positions of the subject.
+/// How far each of some neighbouring diagonals reaches, in positions of the subject.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Chunk(pub [i32; LANES]);

@@ -37,7 +37,7 @@ pub(super) struct Cells {
 /// these cells.
 #[derive(Debug, Default)]
 pub(super) struct CellsPart {
-    /// Number, in the table, of the first of these cells; a multiple of 64.
+    /// Number of the part's first cell in the table; a multiple of 64.
     first: usize,
     present: Vec<u64>,
     before: Vec<u32>,

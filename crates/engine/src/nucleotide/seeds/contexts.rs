@@ -30,7 +30,7 @@ pub(crate) struct Neighbours {
     /// The nearest letters, in sequence order. Letters before the contexts end with a sentinel;
     /// letters after them begin after their last sentinel.
     pub letters: Vec<u8>,
-    /// Whether the batch has further letters beyond these.
+    /// Whether the batch has further letters beyond `letters`.
     pub is_truncated: bool,
     /// Neighbouring contexts before the contexts that are searched. Their words may be the first of
     /// two hits; segments found in these contexts are dropped.

@@ -60,8 +60,8 @@ impl<D: Diagonals> SeedReceiver for Finder<'_, D> {
 }
 
 impl<D: Diagonals> Finder<'_, D> {
-    /// Processes a seed at a query and a subject position. Extends it, or stores it as a first hit.
-    /// `known` is the state of its diagonal.
+    /// Processes a seed at a query and a subject position: extends the seed, or stores it as a
+    /// first hit. `known` is the state of its diagonal.
     fn seed(&mut self, (q, s): (u32, u32), diagonal: i32, known: DiagonalState) {
         let (window, words) = (self.window, &self.scan.seeds.words);
         let length = words.length as i32;

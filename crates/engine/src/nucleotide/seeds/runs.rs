@@ -103,9 +103,9 @@ struct Sort<'a> {
     words: QueryWords<'a>,
     share: Range<usize>,
     order: RunOrder,
-    /// Number of the first of these runs.
+    /// Number of the first run whose words are sorted.
     first: usize,
-    /// Number of words of the share in each of these runs.
+    /// Number of words of the share in each run whose words are sorted.
     counts: &'a [usize],
 }
 

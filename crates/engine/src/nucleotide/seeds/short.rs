@@ -31,7 +31,7 @@ pub(super) struct ShortContexts {
 pub(super) struct ShortContextScreen<'a> {
     ends: &'a [[u8; 2]],
     query: &'a [u8],
-    /// The [`RUN`] bases before the position, and those from it on.
+    /// The [`RUN`] bases before the position, and the [`RUN`] bases from the position on.
     subject: [u64; 2],
     /// The least number of equal bases of a seed that is not rejected.
     least: i32,

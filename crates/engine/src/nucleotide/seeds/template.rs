@@ -5,7 +5,7 @@
 pub(crate) struct Template {
     /// Number of positions that must match, 11 or 12.
     pub weight: u32,
-    /// Length in positions, 16, 18 or 21.
+    /// Number of positions of the word, 16, 18 or 21.
     pub length: u32,
     /// The coding template, the optimal template, or both.
     pub kind: TemplateKind,

@@ -1,6 +1,6 @@
-//! Measures runs of equal bases. The least extent that is followed determines which bases the
-//! diagonals read next. A window holds some bases of each sequence from there on, and each diagonal
-//! looks up its word in it.
+//! Measures runs of equal bases. The least extent with which a path continues determines which
+//! bases the diagonals read next. A window holds some of these bases of a sequence, and each
+//! diagonal looks up its word in the window.
 
 use super::{AT_ONCE, Vector};
 use crate::nucleotide::greedy::pairs::{OutwardBases, OutwardSequences};
