@@ -30,7 +30,7 @@ use crate::processes::{end_job, gather_hosts, mpi_failure};
 const POLL_PAUSES: [Duration; 2] = [Duration::from_millis(3), Duration::from_micros(300)];
 /// How long a rank waits for another rank to report an error and to end the job.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
-/// Tag of a message with a parcel.
+/// Tag of a message that contains a [`Parcel`].
 const PARCEL: u8 = 0;
 /// Tag of a heartbeat. The receiver can expect more of them until a [`PAUSE`].
 const PING: u8 = 1;
@@ -194,7 +194,7 @@ impl SiteConnection {
     }
 
     /// Ends the job because `rank` was silent for too long. The [reporting rank](reporter) ends it
-    /// with a message. This rank does so if that rank does not end the job in time.
+    /// with a message. If it does not do so in time, this rank ends the job.
     ///
     /// # Errors
     /// A lost connection.
@@ -243,7 +243,7 @@ impl SiteConnection {
         Ok(())
     }
 
-    /// Adds heartbeats between the first rank of the search and its other ranks.
+    /// Adds heartbeats between the first rank of the search and the other search ranks.
     pub fn watch_search(&mut self) {
         match self.world.rank() {
             0 => self.heartbeats.add(1..self.manager),

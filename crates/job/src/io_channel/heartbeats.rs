@@ -1,8 +1,8 @@
 //! Heartbeats between a rank and its peers, the ranks that it depends on, in a job with I/O ranks.
 //!
 //! A rank pings its peers while it polls for messages. Before it does anything else that takes
-//! long, it announces that no pings will come. So a rank counts as silent only if a ping was its
-//! last announcement.
+//! long, it announces that no pings will come. So a peer counts as silent only if its last
+//! announcement was a ping.
 
 use fleetblast_fleet::config::Heartbeat;
 use fleetblast_fleet::health::PeerMonitor;
@@ -17,7 +17,7 @@ pub struct Heartbeats {
     peers: PeerMonitor,
     /// The rank of each peer.
     ranks: Vec<usize>,
-    /// Whether each peer has announced more pings.
+    /// For each peer, whether further pings are expected, because its last announcement was a ping.
     is_expected: Vec<bool>,
     /// Whether this rank pings its peers at present. False before the first pings and during a
     /// pause.
@@ -53,8 +53,8 @@ impl Heartbeats {
         *self = Heartbeats::new(Vec::new(), self.heartbeat);
     }
 
-    /// Stops pinging until the next call of [`due`](Self::due). Returns the peers that expect
-    /// pings, so that the caller informs them.
+    /// Stops pinging until the next call of [`due`](Self::due). Returns the peers to inform of the
+    /// pause. The list is empty if this rank was not pinging.
     pub fn pause_heartbeats(&mut self) -> &[usize] {
         let was_present = std::mem::take(&mut self.is_present);
         if was_present { &self.ranks } else { &[] }
@@ -67,7 +67,7 @@ impl Heartbeats {
         }
     }
 
-    /// Notes whether a rank has announced more pings.
+    /// Sets whether further pings are expected from a rank.
     pub fn set_expected(&mut self, rank: usize, is_expected: bool) {
         if let Some(peer) = self.peer(rank) {
             self.is_expected[peer] = is_expected;

@@ -36,7 +36,7 @@ pub enum Message {
     Received(u64, u32),
     /// Manager to search: number of bytes of a record body whose report is written.
     Written(u64),
-    /// Manager to search: the report is complete, and has its name.
+    /// Manager to search: the report is complete and published.
     Done,
     /// Manager to makers: body of the header record.
     Header(Vec<u8>),
@@ -58,7 +58,8 @@ pub enum Message {
 pub struct ReportRequest {
     /// Number of the block, from 0. For the end record, the number of all blocks.
     pub number: u64,
-    /// Number of queries whose report is written. For the end record, these are all queries.
+    /// Number of queries whose report was written before this request. For the end record, these
+    /// are all queries.
     pub queries: u64,
     /// Kind of the record: block or end.
     pub kind: RecordKind,
@@ -169,7 +170,8 @@ impl Mailbox {
 }
 
 impl Drop for Mailbox {
-    /// If this thread panics, informs its partner, so that the partner does not wait for it.
+    /// If this thread panics, sends an error, so that the receiver does not wait for further
+    /// messages.
     fn drop(&mut self) {
         if thread::panicking() {
             self.fail(&Error::silent(exit::UNKNOWN));

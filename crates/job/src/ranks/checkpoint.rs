@@ -23,9 +23,9 @@ const MOST_REPORTED: usize = 10;
 /// Options of the checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointOptions<'a> {
-    /// The directory from which the job may be resumed.
+    /// The directory from which the job may be resumed. `None` for a job without a checkpoint.
     pub checkpoint: Option<&'a plan::Checkpoint>,
-    /// The directory of a report that consists of records, which stay there.
+    /// The directory of the report, if the report consists of records.
     pub records: Option<&'a Path>,
     /// Compression of the records.
     pub codec: Codec,
@@ -126,7 +126,7 @@ pub fn open(
     }
 }
 
-/// Creates the directory of a report of records that has no queries.
+/// Creates the directory of a report that consists of records, for a job without queries.
 ///
 /// # Errors
 /// The directory cannot be used.
@@ -139,9 +139,9 @@ pub fn create_empty(directory: &Path, codec: Codec) -> Result<(), Error> {
     left.map_err(|error| checkpoint_error(&error))
 }
 
-/// Returns the size of blocks, in residues, in the job that is to be resumed. Its records are only
-/// valid for blocks of this size. Returns `None` if no job is resumed, or if its properties cannot
-/// be read. Opening the checkpoint reports the latter.
+/// Returns the block size, in residues, of the job that is to be resumed, whose records are only
+/// valid for this size. Returns `None` if no job is resumed, or if its properties cannot be read.
+/// [`open`] reports that error.
 pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
     let properties =
         Checkpoint::read_properties(&wanted.directory).ok().flatten().filter(|_| wanted.resume)?;

@@ -53,7 +53,7 @@ pub trait HostedJob: Sync {
     /// Returns the options of the checkpoint.
     fn checkpoint_options(&self) -> CheckpointOptions<'_>;
 
-    /// Creates the recorder of a rank: one that is off, unless the job says otherwise.
+    /// Creates the recorder of a rank. By default, the recorder is off.
     ///
     /// # Errors
     /// The rank's part of a trace cannot be created.
@@ -61,8 +61,8 @@ pub trait HostedJob: Sync {
         Ok(Recorder::default())
     }
 
-    /// Loads what all processes load together before the ranks begin: nothing, unless the job says
-    /// otherwise. Collective.
+    /// Loads the data that all processes load together before the ranks begin. By default, there
+    /// are none. Collective.
     ///
     /// # Errors
     /// A silent error: all ranks have it, and the first rank has reported it. Any other error is
@@ -118,7 +118,7 @@ pub trait HostedJob: Sync {
     fn rank_statistics(&self, recorder: &Recorder) -> Result<Self::RankStatistics, Error>;
 }
 
-/// Everything that all ranks of this process share.
+/// Data that all ranks of this process share.
 pub struct RankContext<J> {
     /// The job.
     pub job: J,

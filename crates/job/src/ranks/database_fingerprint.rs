@@ -35,7 +35,7 @@ pub fn read_fingerprint(
     Ok(VolumeFingerprints::from_sums(&read_sums(plan, subjects, cut, all)?))
 }
 
-/// Computes the fingerprints of some files of some partitions, on the threads of a rank.
+/// Computes the fingerprints of the `wanted` files of partitions, on the threads of a rank.
 ///
 /// # Errors
 /// Files cannot be read, or threads cannot be started.

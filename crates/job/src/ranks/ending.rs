@@ -9,8 +9,8 @@ use super::driver::RankEnd;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 
-/// Ends the checkpoint of a job whose report is complete. Removes the checkpoint. If it is the
-/// report itself (`keep`), only closes it.
+/// Removes the checkpoint of a job whose report is complete. If the checkpoint is the report itself
+/// (`keep`), only closes it.
 pub fn finish_checkpoint(checkpoint: Option<Checkpoint>, keep: bool, audience: &dyn Audience) {
     let end = if keep { Checkpoint::close } else { Checkpoint::remove };
     if let Some(Err(error)) = checkpoint.map(end) {

@@ -258,7 +258,7 @@ impl PreparedBlock {
         self.reported.get(query).unwrap_or(&self.prepared[query])
     }
 
-    /// Returns the data of a query for the report. The query has `hit_count` subjects.
+    /// Returns the data of a query for the report, which shows `hit_count` subjects of the query.
     pub fn query_result(&self, query: usize, hit_count: usize) -> QueryResult<'_> {
         QueryResult {
             batch_searched: self.batch_searched[query],

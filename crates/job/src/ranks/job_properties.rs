@@ -23,9 +23,9 @@ pub const PROGRAM: &str = "/proc/self/exe";
 /// Text after the number of residues in [`JobProperties::blocks`].
 const BLOCK_UNIT: &str = " residues";
 
-/// Returns everything on which the bytes of a report depend, for a job that may be resumed.
-/// `fingerprint` covers the whole database. Blocks have `block_residues` residues. `queries` is the
-/// version of the query file when it was opened.
+/// Returns all inputs and options on which the bytes of a report depend, for a job that may be
+/// resumed. `fingerprint` covers the whole database. Blocks have `block_residues` residues.
+/// `queries` is the version of the query file when it was opened.
 ///
 /// # Errors
 /// Inputs cannot be read again, or have changed.

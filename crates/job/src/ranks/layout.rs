@@ -99,7 +99,8 @@ pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
 /// Plans the layout of the job: groups, partitions and blocks.
 ///
 /// # Errors
-/// The database does not fit, a setting of the user cannot be met, or the index is out of order.
+/// The database does not fit, a setting of the user cannot be met, or an offset in a database index
+/// is invalid.
 pub fn plan_layout(
     plan: &Plan,
     subjects: &SubjectDatabase,
@@ -150,7 +151,7 @@ fn database_size(database: &Database) -> Result<DatabaseSize, fleetblast_db::DbE
 /// Chooses how processes load the database.
 ///
 /// # Errors
-/// The database cannot be loaded as wished, or the index is out of order.
+/// The database cannot be loaded as wished, or an offset in a database index is invalid.
 #[cfg(feature = "mpi")]
 pub fn choose_loader(
     plan: &Plan,

@@ -19,7 +19,7 @@ use crate::cost::LinkStatistics;
 use crate::error::Error;
 use crate::metadata::{HeldMetadata, MetadataSink, ResumeVerifier};
 
-/// Shortest and longest time between two looks at the file.
+/// Shortest and longest time between two checks of the file for new records.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
 
 /// A stream of metadata in progress.

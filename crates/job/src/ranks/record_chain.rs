@@ -15,7 +15,7 @@ use fleetblast_spool::open_regular;
 
 use crate::error::Error;
 
-/// Encodes a record as the first of a chain of its own.
+/// Encodes a record that begins a chain of checksums.
 ///
 /// # Errors
 /// The body is too large.

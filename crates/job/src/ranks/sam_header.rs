@@ -50,7 +50,8 @@ fn insert_header_buffered(path: &Path, mut header: SamHeader, most: usize) -> io
     file.set_len(written)
 }
 
-/// Writes waiting bytes at offset `at`, but not beyond `end`. Returns the number of bytes written.
+/// Removes bytes from the start of `waiting` and writes them at offset `at`, but not beyond offset
+/// `end`. Returns the number of bytes written.
 fn write_waiting(file: &File, waiting: &mut VecDeque<u8>, at: u64, end: u64) -> io::Result<u64> {
     let length = (end - at).min(waiting.len() as u64);
     let bytes: Vec<u8> = waiting.drain(..length as usize).collect();

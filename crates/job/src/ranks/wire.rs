@@ -118,7 +118,8 @@ pub struct QueryBlock {
 /// The PSSM of a query, and its masks. The masks may differ from those of the query as read.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct PssmQuery {
-    /// Letters before this iteration masks them. Earlier iterations may have masked some already.
+    /// Letters of the query before this iteration masks them. Earlier iterations may have masked
+    /// some of them.
     unmasked: Vec<u8>,
     lower_case: Vec<std::ops::Range<u32>>,
     pssm: Pssm,
@@ -168,9 +169,9 @@ pub struct IterationOutcome {
     /// For each query, the warning of BLAST+ about each part of its iterations, if there is one.
     /// Ends with the last query that is reported.
     pub warnings: Vec<Vec<Option<Vec<u8>>>>,
-    /// Number of these parts that do not count as iterations.
+    /// Number of those parts in `warnings` that do not count as iterations.
     pub uncounted: u64,
-    /// PSSMs to write to files, in their order.
+    /// PSSMs to write to files, in the order of writing.
     pub pssms: Vec<EncodedPssm>,
     /// Exit code and message of the error that ended the last iteration.
     pub failure: Option<(u8, String)>,

@@ -33,7 +33,8 @@ const LAST_READ: Duration = Duration::from_secs(2);
 mod tag {
     /// A piece: its partition and number, then its bytes.
     pub const PIECE: u8 = 0;
-    /// Confirms the oldest piece that the receiver has sent and that was not confirmed.
+    /// Confirms that a piece arrived. It names no piece: pieces are confirmed in the order in which
+    /// they were sent.
     pub const CONFIRMED: u8 = 1;
     /// A heartbeat for a partition. It contains the partition and the number of one of its pieces.
     pub const BEAT: u8 = 2;
@@ -43,7 +44,7 @@ mod tag {
 
 /// The memory of a piece.
 pub enum PieceSlot<'m> {
-    /// The piece is not there yet: another rank sends it.
+    /// The piece is not in memory yet. Another rank sends it.
     Empty(&'m mut [u8]),
     /// The piece is in memory.
     Full(&'m [u8]),
@@ -61,7 +62,8 @@ pub struct BroadcastContext<'a> {
     pub processes: &'a JobProcesses,
     /// Host name of each rank.
     pub hosts: &'a [String],
-    /// The checkpoint, on the rank that opened it. The rank sends heartbeats to it while it loads.
+    /// The checkpoint, on the rank that opened it. That rank sends heartbeats to the checkpoint
+    /// while it loads.
     pub checkpoint: Option<&'a Checkpoint>,
 }
 
@@ -107,7 +109,7 @@ impl<'a, 'm> PieceExchange<'a, 'm> {
     }
 
     /// Reads the pieces `jobs` with the function `read`, on several threads. Exchanges pieces until
-    /// all ranks have all of theirs.
+    /// every rank has all pieces that it needs.
     ///
     /// # Errors
     /// The first rank returns the first error of any rank. Another rank returns its own error,

@@ -100,7 +100,8 @@ fn agree_on_sizes(processes: &JobProcesses, sizes: &[u64]) -> Result<(), Error> 
     processes.require_all(same)
 }
 
-/// Returns the ranks of this host in the order of `host`, and for each rank the number of its host.
+/// Returns the ranks on this host in the order of `host`, and the number of the host of each rank
+/// of the job.
 fn ranks_and_hosts(processes: &JobProcesses, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), Error> {
     let number = |bytes: &Vec<u8>| {
         bytes.as_slice().try_into().map(u32::from_le_bytes).map_err(|_| inconsistent_ranks())
@@ -135,8 +136,9 @@ fn split_memory<'m>(
     (slots, jobs)
 }
 
-/// Returns the statistics of a partition: bytes that this rank read or received, and its share of
-/// the time. In all partitions, the rank filled `filled` bytes and took the time `took`.
+/// Returns the statistics of a partition: the bytes that this rank read or received, and their
+/// share of the loading time `took`. The rank loaded `filled` bytes in that time, in all
+/// partitions.
 fn loading_statistics(
     route: &Route,
     own_rank: Rank,

@@ -39,8 +39,7 @@ pub struct BlockToEncode<'a> {
     pub queries: &'a PreparedBlock,
     /// Final hits of the first queries of the block. Only these queries are reported.
     pub hits: &'a [Vec<SubjectHit>],
-    /// For each of these queries, whether more of its subjects were aligned than its hit list
-    /// holds.
+    /// For each query of `hits`, whether more of its subjects were aligned than its hit list holds.
     pub overflowed: &'a [bool],
     /// Time from the request for the alignments of the block to the last answer.
     pub traceback: Duration,
@@ -57,8 +56,8 @@ impl<'a> BlockEncoder<'a> {
         Some(BlockEncoder { job, encoder, last, phases, recorder })
     }
 
-    /// Encodes a block as a record that is the first of its own chain. Returns no bytes if no query
-    /// is reported.
+    /// Encodes a block as a metadata record that begins a chain of checksums. Returns no bytes if
+    /// no query is reported.
     ///
     /// # Errors
     /// There is not enough memory, or the report cannot be made.
@@ -97,8 +96,9 @@ impl<'a> BlockEncoder<'a> {
         first_record(RecordKind::Block, &encoded)
     }
 
-    /// Adds the time since the last encoded block to the search times, because several blocks are
-    /// in progress at a time. The `traceback` of the block is part of that time.
+    /// Adds the time since the last encoded block to the search times: `traceback` as traceback,
+    /// the remaining time as search. The times of blocks cannot be added, because several are in
+    /// progress at once.
     fn note_time(&mut self, traceback: Duration) {
         let now = Instant::now();
         let all = now.duration_since(std::mem::replace(&mut self.last, now));
@@ -108,7 +108,7 @@ impl<'a> BlockEncoder<'a> {
     }
 }
 
-/// Returns the numbers of queries in the batches of the first `reported` queries.
+/// Returns the number of queries in each batch, if only the first `reported` queries count.
 fn reported_batches(batches: &[usize], reported: usize) -> Vec<usize> {
     let mut left = reported;
     let take = |&count: &usize| {

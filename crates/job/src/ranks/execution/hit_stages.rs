@@ -33,7 +33,8 @@ pub enum HitStage {
     },
     /// Workers send all alignments of the final hits.
     Send { hits: Vec<Vec<SubjectHit>>, asked_hits: HitsByPartition },
-    /// Workers send the alignments of hits that are joined to others.
+    /// Workers send the alignments of the hits that are joined to an earlier hit of the same
+    /// identifier.
     Join(JoinedHits),
     /// Workers create the rows of the description table.
     Describe { hits: Vec<Vec<SubjectHit>>, asked_hits: HitsByPartition },
@@ -131,8 +132,8 @@ impl HitStage {
         }
     }
 
-    /// Goes to the next stage, with the answers to the questions of this one. Leaves the answers
-    /// to the questions of the last stage to the caller.
+    /// Goes to the next stage. Takes the answers to the questions of this stage, except those to
+    /// the questions of [`Format`](Self::Format), which the caller takes.
     ///
     /// # Errors
     /// The answers do not match the questions.
@@ -214,8 +215,8 @@ impl PrintedHits {
         take_pieces(block, &self.asked_hits, &self.hits, answers)
     }
 
-    /// Takes the rows of the description table: those that are known, else those of the answers.
-    /// No query has rows in a report without this table.
+    /// Takes the rows of the description table, from an earlier stage or else from the answers. In
+    /// a report without this table, no query has rows.
     ///
     /// # Errors
     /// The answers do not match the questions.

@@ -28,11 +28,11 @@ pub struct IterationLog<'a> {
     files: PssmFiles<'a>,
     /// Records of the outcomes, if there is a checkpoint.
     verification_records: Option<Box<VerificationRecords>>,
-    /// The first block whose outcome was not applied.
+    /// The first block whose outcome is not applied yet.
     next: BlockId,
-    /// Outcomes of later blocks that an earlier run finished.
+    /// Outcomes of blocks from `next` on that an earlier run finished.
     skipped: BTreeMap<BlockId, IterationOutcome>,
-    /// For each query of later blocks, the messages before its first iteration.
+    /// For each query of the blocks from `next` on, the messages before its first iteration.
     messages: BTreeMap<BlockId, Vec<Vec<String>>>,
     /// Number of iterations in the blocks before `next`.
     searches: u64,
@@ -54,8 +54,7 @@ impl<'a> IterationLog<'a> {
         }
     }
 
-    /// Sets the records to which outcomes are written, and from which those of earlier runs are
-    /// read.
+    /// Sets the records that store outcomes, those of earlier runs included.
     pub fn set_records(&mut self, kept: VerificationRecords) {
         self.verification_records = Some(Box::new(kept));
     }

@@ -9,13 +9,13 @@ use crate::error::Error;
 use crate::ranks::job::RankJob;
 use crate::reports::report_failure;
 
-/// Hits as the report shows them.
+/// Hits, with neighbours of the same identifier joined as in the report.
 pub struct JoinedHits {
     /// The hits of each query.
     pub hits: Vec<Vec<SubjectHit>>,
-    /// For each query, the hits that are joined to others.
+    /// For each query, the hits that are joined to an earlier hit.
     pub later: Vec<Vec<SubjectHit>>,
-    /// The partitions of `later`. Empty if no hits are joined.
+    /// The hits of `later` by the partitions that hold their subjects. Empty if no hits are joined.
     pub asked_hits: HitsByPartition,
 }
 
@@ -39,7 +39,8 @@ impl JoinedHits {
         Ok(JoinedHits { hits, later, asked_hits })
     }
 
-    /// Returns the hits, with the complete alignments of those that are joined to others.
+    /// Returns the hits. The hits `later`, with complete alignments, replace those that are joined
+    /// to an earlier hit.
     pub fn with_alignments(self, later: Vec<Vec<SubjectHit>>) -> Vec<Vec<SubjectHit>> {
         let mut hits = self.hits;
         for (hits, later) in hits.iter_mut().zip(later) {

@@ -168,9 +168,9 @@ fn check_database<O>(
     outcome.and_then(checked).map_err(Error::or_changed_files)
 }
 
-/// Checks the database before data of a block become durable, or part of the output. Then all
-/// mapped files are checked. Earlier work is more frequent, and only lost pages are checked after
-/// it.
+/// Checks the database after work of a master. Checks all mapped files if the outcome becomes
+/// durable or a part of the output. Otherwise checks only for lost pages, because such work is more
+/// frequent.
 fn check_master_outcome(outcome: &MasterOutcome<Bytes>) -> Result<(), DbError> {
     match outcome {
         MasterOutcome::Verify { .. }

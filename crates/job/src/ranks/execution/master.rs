@@ -33,7 +33,7 @@ pub struct SearchMaster<'a> {
     /// be searching for long.
     pool: rayon::ThreadPool,
     blocks: HashMap<BlockId, MergingBlock>,
-    /// Pieces of the master, for blocks that are laid out. Workers fetch them.
+    /// Pieces that this master has formatted, of blocks that are laid out. Workers fetch them.
     pieces: MasterPieces,
     /// Where the names of queries are written, if the report consists of records.
     register: Option<Arc<Mutex<ReportRegister>>>,
@@ -45,7 +45,8 @@ pub struct SearchMaster<'a> {
 struct MergingBlock {
     block: PreparedBlock,
     stage: HitStage,
-    /// The encoded queries, if their batches are predicted and so may be wrong.
+    /// The encoded queries, for another pass if their predicted batches are wrong. `None` if
+    /// batches do not depend on hits.
     repeatable: Option<Bytes>,
     /// For each query, whether more of its subjects were aligned than its hit list holds. Empty
     /// until the final hits are selected.
@@ -99,7 +100,7 @@ impl<'a> SearchMaster<'a> {
         self.merging_block(block)?.stage.merged_lists(block)
     }
 
-    /// Sends the statistics of a pass to the supermaster, which verifies its batches.
+    /// Sends the statistics of a pass to the supermaster, which verifies the predicted batches.
     fn send_statistics(&mut self, block: BlockId) -> Result<MasterOutcome<Bytes>, Error> {
         let found = encode(&self.merged_lists(block)?.statistics())?;
         Ok(MasterOutcome::Verify { found })

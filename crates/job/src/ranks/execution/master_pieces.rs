@@ -19,7 +19,8 @@ impl MasterPieces {
         self.0.insert(block, pieces);
     }
 
-    /// Returns the bytes of the master's slices, one after the other.
+    /// Returns the bytes of all slices in `runs` that this master has formatted, one after the
+    /// other.
     ///
     /// # Errors
     /// A slice is missing: a fault of the program.

@@ -13,7 +13,8 @@ pub struct MergedLists {
     merger: Merger,
     lists: HitLists,
     cut: WorstKeptHits,
-    /// Number of first queries that are reported. BLAST+ may stop its search before the others.
+    /// Number of queries from the start of the block that are reported, unless the block has fewer.
+    /// BLAST+ may end its search before the last query.
     pub reported: usize,
 }
 
@@ -24,8 +25,8 @@ impl MergedLists {
         MergedLists { merger, lists, cut: WorstKeptHits::default(), reported: usize::MAX }
     }
 
-    /// Merges the encoded hits of a partition. Returns the new cut, below which hits cannot be
-    /// chosen, if it rose.
+    /// Merges the encoded hits of a partition. Returns the encoded cut if the merge raised it,
+    /// otherwise `None`.
     ///
     /// # Errors
     /// The lists belong to other queries than those of `block`.
@@ -51,7 +52,7 @@ impl MergedLists {
         }
     }
 
-    /// Returns the hits of each query that workers align. Queries that are not reported have none.
+    /// Returns for each query the hits that workers align. Queries that are not reported have none.
     pub fn select_for_traceback(self) -> Vec<Vec<PrelimHit>> {
         let mut chosen = self.merger.select_for_traceback(self.lists);
         chosen.iter_mut().skip(self.reported).for_each(Vec::clear);

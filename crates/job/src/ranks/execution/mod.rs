@@ -36,8 +36,8 @@ pub mod worker;
 
 /// Executes the work of a supermaster.
 pub trait SupermasterExecutor: Send {
-    /// Sets the register for both ends of the report, and the records that keep the results of
-    /// verified blocks.
+    /// Sets the register for the bytes before the first block and after the last one, and the
+    /// records that keep the results of verified blocks.
     fn set_records(
         &mut self,
         register: Option<SharedRegister>,
@@ -59,7 +59,7 @@ pub trait MasterExecutor: Send {
     /// Returns the error that ends the job.
     fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error>;
 
-    /// Drops the data of a block whose output is in the file.
+    /// Drops the data of a block whose output is in the output file.
     fn forget(&mut self, block: BlockId);
 }
 

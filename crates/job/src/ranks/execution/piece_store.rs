@@ -11,7 +11,8 @@ use crate::error::Error;
 use crate::ranks::output::OutputSlice;
 use crate::ranks::wire::Bytes;
 
-/// Identifies a piece of a worker: block, pass, partition, and number among the pieces of these.
+/// Identifies a piece of a worker: block, pass, partition, and number among the pieces with this
+/// block, pass and partition.
 pub type PieceKey = (BlockId, PassId, PartitionId, u32);
 
 /// The formatted pieces of a worker, in memory or in a spool file.
@@ -54,8 +55,8 @@ impl PieceStore {
         Ok(kept)
     }
 
-    /// Takes slices of pieces in this store, one after the other. Returns their bytes, and the
-    /// bytes of memory that are freed.
+    /// Takes slices of pieces in this store. Returns their bytes, one slice after the other, and
+    /// the number of bytes of memory that are freed.
     ///
     /// # Errors
     /// The spool cannot be read.
@@ -173,7 +174,7 @@ impl PieceStore {
         Ok(freed)
     }
 
-    /// Appends bytes to the spool. Returns their places.
+    /// Appends bytes to the spool. Returns their locations.
     fn spool(&mut self, bytes: &[u8]) -> Result<Vec<StoredShare>, Error> {
         let spool = match self.spool.take() {
             Some(spool) => Ok(spool),

@@ -18,7 +18,8 @@ use crate::error::Error;
 use crate::queries::{QueryReader, RawBlock};
 use crate::ranks::wire::{BatchGrouping, ExtensionStatistics, Verification};
 
-/// Letters of neighbouring queries that a grouping includes. Few extensions reach farther.
+/// Number of letters of neighbouring queries that a grouping includes on each side. Few extensions
+/// reach farther.
 const REACH: usize = 512;
 /// Most batches that are cached. Each contains several blocks.
 const MOST_BATCHES: usize = 16;
@@ -27,11 +28,12 @@ const MOST_BATCHES: usize = 16;
 pub struct BatchPredictor<'a> {
     engine: &'a Search,
     stream: QueryStream<'a>,
-    /// The true batches, as far as all blocks are verified.
+    /// The true batches, up to the first block that is not verified.
     progress: BatchProgress,
     /// Blocks that were read and are not verified yet.
     blocks: BTreeMap<BlockId, PredictedBlock>,
-    /// Extensions of queries in these blocks that were searched. Their batches may have been wrong.
+    /// Number of extensions of each query of `blocks` that was searched, by query number. Its batch
+    /// may have been wrong, so the number may be inexact.
     known_extensions: BTreeMap<usize, u64>,
     /// Sums of extensions and of letters over all verified queries.
     extension_rate: (u64, u64),
@@ -47,7 +49,7 @@ struct PredictedBlock {
 }
 
 enum Expectation {
-    /// An earlier run has verified the block. These are the extensions of each query.
+    /// An earlier run has verified the block. The numbers are the extensions of each query.
     Verified(Vec<u64>),
     /// The block is searched in these parts. Each includes `reach` letters of neighbouring queries.
     Parts { parts: Vec<BatchPart>, reach: usize },
@@ -87,11 +89,11 @@ impl<'a> BatchPredictor<'a> {
         }
     }
 
-    /// Reads the next block. If an earlier run has verified it, `known` are the extensions of its
-    /// queries. Returns `None` at the end of the queries.
+    /// Reads the next block. Returns `None` at the end of the queries. If an earlier run has
+    /// verified the block, `known` has the number of extensions of each query.
     ///
     /// # Errors
-    /// The earlier run read another block.
+    /// `known` belongs to another block.
     pub fn read_block(
         &mut self,
         block: BlockId,
@@ -183,8 +185,8 @@ impl<'a> BatchPredictor<'a> {
     }
 
     /// Advances the true batches past these queries, or until BLAST+ ends its search. `extensions`
-    /// has the extensions of each query. Returns false if the true grouping differs from the
-    /// `predicted` one: parts and their reach.
+    /// has the number of extensions of each query. Returns false if the true grouping differs from
+    /// the `predicted` one, which is given as parts and their reach.
     fn follow_batches(
         &mut self,
         queries: &Range<usize>,
@@ -213,8 +215,8 @@ impl<'a> BatchPredictor<'a> {
         true
     }
 
-    /// Returns BLAST+'s error if it refuses to search the batch of this run. Only checks at the
-    /// start of a batch.
+    /// Returns BLAST+'s error if these are the first queries of a batch that BLAST+ refuses to
+    /// search.
     fn stop_before(&mut self, BatchRun { queries, batch }: &BatchRun) -> Option<SearchStop> {
         if queries.start != batch.start {
             return None;
@@ -223,8 +225,8 @@ impl<'a> BatchPredictor<'a> {
         stop.filter(|stop| stop.query == batch.start)
     }
 
-    /// Adds the extensions of verified queries to the statistics, and drops data of queries that
-    /// are no longer needed.
+    /// Adds the extensions of verified queries to the statistics. Drops the data of queries before
+    /// the current batch.
     fn add_statistics(&mut self, queries: &Range<usize>, extensions: &[u64]) {
         self.extension_rate.0 += extensions.iter().sum::<u64>();
         self.extension_rate.1 += self.stream.letters(queries.clone());
@@ -247,7 +249,8 @@ impl<'a> BatchPredictor<'a> {
         }
     }
 
-    /// Predicts the batches of these queries, and returns the grouping of each.
+    /// Predicts the batches of these queries. Returns the part of the queries in each batch, with
+    /// its grouping.
     fn predict(&mut self, queries: &Range<usize>, reach: usize) -> Vec<BatchPart> {
         let (extensions, letters) = self.extension_rate;
         let extension_rate = extensions as f64 / letters.max(1) as f64;
@@ -263,8 +266,8 @@ impl<'a> BatchPredictor<'a> {
         runs.iter().map(|run| self.batch_part(run, reach)).collect()
     }
 
-    /// Returns how the queries of a run are searched within their batch. The grouping includes
-    /// `reach` letters of neighbouring queries.
+    /// Returns how the queries of `run` are searched within their batch. The grouping includes
+    /// `reach` letters of neighbouring queries on each side.
     fn batch_part(&mut self, run: &BatchRun, reach: usize) -> BatchPart {
         let BatchRun { queries, batch } = run;
         let all = self.stream.queries(batch.clone());

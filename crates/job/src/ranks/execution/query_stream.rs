@@ -12,7 +12,8 @@ use crate::batching::progress::BatchBoundaries;
 use crate::error::Error;
 use crate::queries::{BatchFacts, QueryReader, QueryRecord, RawBlock};
 
-/// Most queries that are read at a time, and letters after which reading pauses.
+/// Limits of one step of reading ahead: number of queries, and number of letters after which the
+/// step ends.
 const READ_AHEAD: (usize, u64) = (1000, 200_000);
 
 /// Queries that are read ahead. They are numbered from 0.
@@ -78,7 +79,7 @@ impl<'a> QueryStream<'a> {
         self.first + self.prepared.len()
     }
 
-    /// Returns the letters of all queries before this one.
+    /// Returns the number of letters in all queries before this one.
     fn letters_before(&self, query: usize) -> u64 {
         self.sums[query - self.first]
     }
@@ -106,8 +107,8 @@ impl<'a> QueryStream<'a> {
         self.failure.as_ref()
     }
 
-    /// Takes the queries of the next block, none of them from query `end` on. Also returns their
-    /// numbers. The block is empty at the end of the queries.
+    /// Takes the queries of the next block, which ends at query `end` or earlier. Also returns
+    /// their numbers. The block is empty at the end of the queries.
     pub fn take_block(&mut self, end: usize) -> (Range<usize>, RawBlock) {
         let mut block = RawBlock::default();
         let start = self.end() - self.records.len();
@@ -129,8 +130,8 @@ impl<'a> QueryStream<'a> {
         self.queries.add_messages_of_search(&mut block.records, searched.iter().copied());
     }
 
-    /// Returns the error with which BLAST+ ends its search at this batch, or at the next one if
-    /// that has no queries. A full batch has `letters` letters.
+    /// Returns the error with which BLAST+ ends its search at this batch, or at a next batch
+    /// without queries. A full batch has `letters` letters.
     pub fn find_stop(&mut self, batch: Range<usize>, letters: usize) -> Option<SearchStop> {
         let is_full = self.letters(batch.clone()) >= letters as u64;
         let is_last = batch.end == self.end() && !self.read_more();

@@ -49,7 +49,8 @@ pub fn invert_order(order: &[usize]) -> Vec<usize> {
     ranks
 }
 
-/// Groups hits by the partitions that hold their subjects. `oid` returns the subject of a hit.
+/// Groups hits by the partitions that hold their subjects. `oid` returns the OID of a hit's
+/// subject.
 pub fn group_by_partition<T>(
     job: &RankJob,
     hits: &[Vec<T>],

@@ -25,7 +25,7 @@ pub struct RankRecords {
     own: HashMap<BlockId, StoredBlock>,
     /// The block of an earlier run that was read last, and its records in ascending order.
     restored: Option<(BlockId, Vec<StoredShare>)>,
-    /// Places of all records of this rank, if the records stay as the report.
+    /// Places of all records of this rank, if the report consists of records.
     index: Vec<StoredShare>,
 }
 
@@ -49,8 +49,8 @@ struct RecordPart {
 }
 
 impl RankRecords {
-    /// Creates the records of a rank. `write_buffer` is the size of the buffer in bytes, if the
-    /// records stay as the report.
+    /// Creates the records of a rank. If the report consists of records, the writer buffers
+    /// `write_buffer` bytes.
     ///
     /// # Errors
     /// There are too many ranks, or too little memory.
@@ -74,8 +74,8 @@ impl RankRecords {
         })
     }
 
-    /// Appends slices of a block's output, which has `size` bytes in all. If `last` is set, brings
-    /// them to disk if the job may be resumed.
+    /// Appends slices of a block's output, whose total size is `size` bytes. After the `last`
+    /// slices, brings the block to disk if the job may be resumed.
     ///
     /// # Errors
     /// The checkpoint cannot be written, or a mapped file has changed.
@@ -106,8 +106,8 @@ impl RankRecords {
         Ok(())
     }
 
-    /// Keeps the places of a block's records. If they stay as the report, their index needs them.
-    /// Otherwise they are kept until the block is in the output.
+    /// Keeps the places of a block's records: for the index of the records if these are the report,
+    /// otherwise until the block is in the output.
     fn note_places(&mut self, block: BlockId, places: Vec<StoredShare>) {
         if self.checkpoint_state.records_are_report {
             self.index.extend(places);
@@ -121,7 +121,7 @@ impl RankRecords {
         }
     }
 
-    /// Brings all records to disk and writes their index, if the records stay as the report.
+    /// Brings all records to disk and writes their index, if the report consists of records.
     ///
     /// # Errors
     /// Records cannot be written.
@@ -137,7 +137,7 @@ impl RankRecords {
         }
     }
 
-    /// Reads the bytes of runs from records.
+    /// Reads runs of the output from records. Returns a slice of the output for each run.
     ///
     /// # Errors
     /// Records are damaged or cannot be read.
@@ -210,7 +210,8 @@ impl RankRecords {
         self.restored.as_ref().map(|(_, places)| places).ok_or_else(|| missing_record(block))
     }
 
-    /// Drops the places of a run, which is read only once. Its bytes go to the output now.
+    /// Notes that the bytes of a run go to the output now. After the last run of a block, drops the
+    /// places of the block's records, because each run is read only once.
     fn drop_run(&mut self, run: &OutputRun) {
         if let Some(own) = self.own.get_mut(&run.block) {
             own.left = own.left.saturating_sub(run.length());

@@ -1,5 +1,6 @@
-//! Registers the names of queries, and both ends of the report, if the report consists of records.
-//! The register has a file of its own, because the other files contain only output.
+//! Registers the names of queries, and the bytes before the first block and after the last one, if
+//! the report consists of records. The register has a file of its own, because the other files
+//! contain only output.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -92,7 +93,7 @@ impl ReportRegister {
     }
 }
 
-/// Creates the register of a rank, if the records stay as the report.
+/// Creates the register of a rank. Returns `None` unless the report consists of records.
 ///
 /// # Errors
 /// See [`ReportRegister::new`].

@@ -137,7 +137,8 @@ impl OutputOutcome {
     }
 }
 
-/// Reads runs from the records. This frees no memory of pieces.
+/// Reads runs of the output from the records. Frees no memory: pieces are dropped when they are
+/// stored in records.
 fn read_records(records: &Mutex<RankRecords>, runs: &[OutputRun]) -> Result<OutputOutcome, Error> {
     Ok(OutputOutcome::from_assembled((lock(records).read_slices(runs)?, 0)))
 }

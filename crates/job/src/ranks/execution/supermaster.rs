@@ -1,5 +1,5 @@
-//! Executes the work of the supermaster: reads blocks of queries, verifies blocks, and writes both
-//! ends of the output.
+//! Executes the work of the supermaster: reads blocks of queries, verifies blocks, and writes the
+//! bytes before the first block and after the last one.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
@@ -39,13 +39,14 @@ pub struct SearchSupermaster<'a> {
     job: &'a RankJob<'a>,
     queries: BlockSource<'a>,
     output: Option<JobOutput>,
-    /// The file of `output`, as ranks write to it.
+    /// The file of `output`, to write bytes at offsets.
     file: SharedOutput,
     /// Receives the complete output, to publish it.
     publisher: Sender<JobOutput>,
     /// The first bytes of the metadata, if the job writes metadata instead of a report.
     start: Option<Vec<u8>>,
-    /// Where both ends of the report are kept, if it consists of records.
+    /// Stores the bytes before the first block and after the last one, if the report consists of
+    /// records.
     register: Option<SharedRegister>,
     /// Number of blocks that were read, and number of queries in them.
     blocks: u64,
@@ -60,7 +61,8 @@ pub struct SearchSupermaster<'a> {
 enum BlockSource<'a> {
     /// Queries whose batches do not depend on hits.
     Plain(QueryReader<'a>),
-    /// Queries whose batches depend on hits. With a checkpoint, records keep their extensions.
+    /// Queries whose batches depend on hits. With a checkpoint, records keep the number of
+    /// extensions of each query.
     Predicted(Box<BatchPredictor<'a>>, Option<Box<VerificationRecords>>),
     /// Queries of psiblast, and the outcomes of their iterations.
     Iterated(QueryReader<'a>, IterationLog<'a>),

@@ -216,9 +216,9 @@ impl<'a> SearchWorker<'a> {
         Ok(Answer::Aligned(outlines))
     }
 
-    /// Formats subjects of a partition, also with their rows of the description table if
-    /// `wants_description_rows`. At most `budget` bytes of pieces stay in memory. Also returns the
-    /// number of bytes that do.
+    /// Formats subjects of a partition, and also creates their rows of the description table if
+    /// `described` is set. At most `budget` bytes of pieces stay in memory. Also returns the number
+    /// of bytes that stay in memory.
     fn format(
         &self,
         (pass, partition): (PassKey, PartitionId),
@@ -347,7 +347,7 @@ impl SearchedPass {
         self.block.prepared.get(number as usize).ok_or_else(|| Error::engine(UNKNOWN_HIT))
     }
 
-    /// Returns a subject with the alignments that the report shows, in the wanted order.
+    /// Returns a subject with the alignments that the report shows, in the order of the report.
     fn reported_subject<'b>(
         &'b self,
         job: &'b RankJob<'b>,

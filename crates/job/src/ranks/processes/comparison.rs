@@ -120,7 +120,7 @@ impl RankComparison<'_> {
     }
 
     /// Checks that all ranks have the same properties. `place` is the file that the properties come
-    /// from; empty if it comes from none.
+    /// from, or empty if they come from no file.
     fn require_equal_properties(
         &self,
         own: &JobProperties,

@@ -85,8 +85,8 @@ impl GroupFile {
         self.sender.clone()
     }
 
-    /// Writes bytes that can be written now. Returns the event of the worker whose work ends with
-    /// that, if there is one.
+    /// Writes bytes that can be written now. If this completes work of the worker, returns the
+    /// event of its completion.
     ///
     /// # Errors
     /// The arrival of this rank cannot be announced.

@@ -119,8 +119,8 @@ impl<'a> WrappedSupermaster<'a> {
         Ok(Some(Weighed { payload: packed.into(), weight }))
     }
 
-    /// Records the number of queries or iterations in the output of a block. All earlier blocks are
-    /// verified, so their sum is known. Returns the sum to the master.
+    /// Records the number of queries or iterations in the output of a block. Returns the sum over
+    /// all earlier blocks, which are verified, for the master.
     fn record_count(
         &mut self,
         block: BlockId,

@@ -36,13 +36,13 @@ pub struct OutputParts {
 /// Position of a block's output among the outputs of all blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputPosition {
-    /// Sum of [`OutputParts::count`] over the outputs before it.
+    /// Sum of [`OutputParts::count`] over the outputs before this one.
     pub count_before: u64,
-    /// Number of queries in the blocks before it.
+    /// Number of queries in the blocks before this one.
     pub queries: u64,
-    /// Whether it is the first output.
+    /// Whether this is the first output.
     pub is_first: bool,
-    /// Whether it is the last output.
+    /// Whether this is the last output.
     pub is_last: bool,
 }
 
@@ -105,8 +105,8 @@ pub fn joined_part(join: OutputJoin, parts: &OutputParts, position: OutputPositi
     placed
 }
 
-/// Appends the body to `into`. Renumbers its iterations, and the queries that BLAST+ named by
-/// numbers.
+/// Appends the body of an XML output to `into`. Renumbers its iterations, and the queries that
+/// BLAST+ named by numbers.
 fn renumber_iterations(body: &[u8], position: OutputPosition, into: &mut Vec<u8>) {
     for line in body.split_inclusive(|&byte| byte == b'\n') {
         if let Some(number) = parse_between(line, NUMBER) {

@@ -14,9 +14,9 @@ use crate::inputs::digest;
 use crate::plan::WrappedJobPlan;
 use crate::ranks::job_properties::{PROGRAM, digest_rereadable_input};
 
-/// Returns everything known on which the output depends. Programs may read other files, which they
-/// do not name. Blocks have `residues` letters. `queries` is the version of the query file when it
-/// was opened.
+/// Returns all known data on which the output depends. The program may read further files, which
+/// its command does not name. Blocks have `residues` letters. `queries` is the version of the query
+/// file when it was opened.
 ///
 /// # Errors
 /// Queries cannot be read again, or have changed.

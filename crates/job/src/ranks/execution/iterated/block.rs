@@ -30,16 +30,16 @@ pub struct TrackedQuery {
     pub record: QueryRecord,
     /// The PSSM of the query, and whether its iterations have ended.
     pub progress: QueryProgress,
-    /// The report of each iteration. In XML, an iteration with a pattern has one for each
-    /// occurrence.
+    /// The report of each iteration. In XML, an iteration with a pattern has one report for each
+    /// occurrence of the pattern.
     pub reports: Vec<IterationReport>,
-    /// Bytes before the query, if it is the first query of all blocks.
+    /// Bytes of the report before this query. Empty unless it is the first query of the job.
     pub bytes_before: Vec<u8>,
     /// Results of the iterations, if the I/O site makes the report.
     pub reported_iterations: Vec<ReportedIteration>,
 }
 
-/// The report of an iteration. In XML, it may be that of one occurrence of a pattern.
+/// The report of an iteration. In XML, it may be the report of one occurrence of a pattern.
 pub struct IterationReport {
     /// The pass with the iteration.
     pub pass: PassId,
@@ -52,10 +52,10 @@ pub struct IterationReport {
     pub subjects: Vec<FormattedPiece>,
     /// Bytes after the subjects.
     pub tail: Vec<u8>,
-    /// The warning of each part of the iteration, if it has one.
+    /// For each part of the iteration (occurrence of a pattern), its warning, if there is one.
     pub warnings: Vec<Option<Vec<u8>>>,
-    /// Whether the report counts as an iteration. BLAST+ does not count that of a search for a
-    /// pattern.
+    /// Whether the report counts as an iteration. BLAST+ does not count a report of all occurrences
+    /// of a pattern.
     pub is_counted: bool,
     /// The PSSM to be written to files before this iteration.
     pub pssm_to_save: Option<EncodedPssm>,
@@ -98,12 +98,12 @@ impl IteratedBlock {
         wanted.map(|(_, query)| query).collect()
     }
 
-    /// Returns a query.
+    /// Returns the query with this number in the block, from 0.
     pub fn query(&self, number: usize) -> &TrackedQuery {
         &self.queries[number]
     }
 
-    /// Returns whether all iterations have ended.
+    /// Returns whether no query has a further iteration to be searched.
     pub fn has_ended(&self) -> bool {
         self.queries_to_search().is_empty()
     }
@@ -153,7 +153,7 @@ impl IteratedBlock {
         self.queries.iter().map(|query| query.record.names())
     }
 
-    /// Lays out the block. `before` is the number of iterations in earlier blocks.
+    /// Lays out the report of the block. `before` is the number of iterations in earlier blocks.
     ///
     /// # Errors
     /// A title cannot be written to XML.

@@ -47,7 +47,7 @@ pub struct IteratedMaster<'a> {
     /// threads, which may be searching for long.
     pool: rayon::ThreadPool,
     blocks: HashMap<BlockId, (IteratedBlock, Option<IterationPass>)>,
-    /// Pieces of the master, for blocks that are laid out. Workers fetch them.
+    /// Pieces that this master has formatted, of blocks that are laid out. Workers fetch them.
     pieces: MasterPieces,
     /// Where the names of queries are written, if the report consists of records.
     register: Option<SharedRegister>,
@@ -116,8 +116,8 @@ impl<'a> IteratedMaster<'a> {
         Ok(MasterOutcome::NextPass { queries })
     }
 
-    /// Lays out a block. `verdict` is the number of iterations in earlier blocks, unless the report
-    /// ended in one of them.
+    /// Lays out a verified block. `verdict` encodes the number of iterations in earlier blocks, or
+    /// `None` if the report ended in one of them.
     fn lay_out_verified(
         &mut self,
         block: BlockId,
@@ -143,7 +143,7 @@ impl<'a> IteratedMaster<'a> {
         Ok(MasterOutcome::Layout(layout.extents))
     }
 
-    /// Encodes a block as a metadata record, which is the first of its own chain. `before` is the
+    /// Encodes a block as a metadata record that begins a chain of checksums. `before` is the
     /// number of iterations in earlier blocks.
     fn take_alignments(
         &mut self,

@@ -30,8 +30,8 @@ pub struct IterationPass {
 
 /// The stage of a pass, with the data that its next stage needs.
 enum PassStage {
-    /// A stage that other programs have, too. `searched` has the iteration of each query, without
-    /// subjects; empty until the final hits are selected.
+    /// A stage that all programs have. `searched` has the iteration of each query, without
+    /// subjects. It is empty until the final hits are selected.
     Hits { stage: HitStage, searched: Vec<ReportedIteration> },
     /// Workers send the aligned letters of subjects, from which the master makes PSSMs.
     AlignedLetters { found: PassHits, included: PssmHits, asked_hits: HitsByPartition },
@@ -41,7 +41,7 @@ enum PassStage {
 struct PassHits {
     /// The iteration of each query. Its parts do not have their subjects yet.
     searched: Vec<ReportedIteration>,
-    /// The reported subjects of each query: those of the first part, then those of the later parts.
+    /// The reported subjects of each query, in the order of the parts of its iteration.
     shown: Vec<Vec<SubjectHit>>,
 }
 
@@ -80,8 +80,8 @@ impl IterationPass {
         IterationPass { active, block, stage }
     }
 
-    /// Merges the hits of a partition. Returns the new cut, below which hits cannot be chosen, if
-    /// it rose.
+    /// Merges the hits of a partition. Returns the encoded cut if the merge raised it, otherwise
+    /// `None`.
     ///
     /// # Errors
     /// The lists belong to other queries.
@@ -92,9 +92,9 @@ impl IterationPass {
         }
     }
 
-    /// Goes to the next stage, when all is searched or all answers have arrived. Returns the pass
-    /// with the questions to workers, or `None` if it has ended. Uses all threads of the current
-    /// pool.
+    /// Goes to the next stage, when all tasks are searched or all answers have arrived. Returns the
+    /// pass with its next questions to workers, or `None` if the pass has ended. Uses all threads
+    /// of the current pool.
     ///
     /// # Errors
     /// The answers do not match the questions, or a report cannot be made.
@@ -168,7 +168,7 @@ impl PassHits {
         self.searched.iter().any(ReportedIteration::has_pattern)
     }
 
-    /// Moves the subjects into the parts of their iterations.
+    /// Returns the iterations, with the reported subjects in their parts.
     fn into_searches(self) -> Vec<ReportedIteration> {
         let mut searched = self.searched;
         for (search, shown) in searched.iter_mut().zip(self.shown) {
@@ -204,7 +204,7 @@ fn take_printed(
     Ok((PassHits { searched, shown }, printed.collect()))
 }
 
-/// Divides the hits of each query: those that are reported, and those that go into its PSSM.
+/// Selects from the hits of each query those that are reported, and those that go into its PSSM.
 fn divide_hits(
     rules: &IterationRules,
     queries: Vec<&mut TrackedQuery>,
