@@ -17,7 +17,7 @@ use crate::error::{Error, exit};
 use crate::plan::{self, Plan};
 use crate::processes::Collective;
 
-/// Most damaged records that are reported one by one.
+/// Largest number of damaged records that are reported one by one.
 const MOST_REPORTED: usize = 10;
 
 /// Options of the checkpoint.

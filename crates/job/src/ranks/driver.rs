@@ -102,8 +102,8 @@ struct Driver<'a, T> {
     end: Option<RankEnd>,
 }
 
-/// Runs the roles of a rank until they end. If the job fails, calls `failed` with the cause, which
-/// stops the work in progress.
+/// Runs the roles of a rank until they end. If the job fails, calls `failed` with the cause. That
+/// function stops the work in progress.
 ///
 /// # Errors
 /// The connection to other ranks is lost.

@@ -54,10 +54,9 @@ impl RankResources {
         }
     }
 
-    /// Returns whether the ranks load the database together, by broadcast. By default they do if
-    /// several hosts would read it over a network. With a single block of queries, they do not:
-    /// each partition is searched once, so nothing would be read twice. Any layout has memory for
-    /// the whole database.
+    /// Returns whether the ranks load the database together, by broadcast: as `wish` says, or by
+    /// default if several hosts would read it over a network. For a single block of queries, which
+    /// reads each partition only once, the default is no broadcast.
     fn uses_broadcast(&self, wish: Option<LoadMethod>, queries: Option<Weight>) -> bool {
         let single = queries.is_some_and(|all| all.residues <= BLOCK_RESIDUES);
         let several_read = self.hosts > 1 && self.reads_over_network && !single;

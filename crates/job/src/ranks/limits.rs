@@ -5,9 +5,9 @@ use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
 use crate::error::{Error, exit};
 use crate::plan::{Format, MetadataDestination, Plan};
 
-/// Most ranks in one process. They share its threads and memory.
+/// Largest number of ranks in one process. They share its threads and memory.
 const MOST_RANKS: u32 = 10_000;
-/// Most ranks of a dry run.
+/// Largest number of ranks of a dry run.
 const MOST_RANKS_PLANNED: u32 = 1_000_000;
 
 /// Checks the number of ranks of both sites against the limit of a process or of a dry run.

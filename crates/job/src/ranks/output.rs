@@ -28,7 +28,7 @@ pub struct JobOutput {
     publication: Publication,
     /// For a SAM report, the header without references.
     pub header: Option<SamHeader>,
-    /// Whether the output is metadata. Their records must be joined to one chain.
+    /// Whether the output is metadata, whose records must be joined to one chain of checksums.
     pub is_metadata: bool,
     /// The stream to another site, if metadata are sent.
     pub stream: Option<MetadataStream>,

@@ -17,7 +17,7 @@ use crate::audience::{Audience, Stage};
 const SHOWN_AFTER: Duration = Duration::from_secs(2);
 /// Shortest time between two progress messages of a master whose rank has no supermaster.
 const SEND_INTERVAL: Duration = Duration::from_secs(1);
-/// Most progress messages per second, of all masters together.
+/// Largest number of progress messages per second, of all masters together.
 const MESSAGES_PER_SECOND: f64 = 1000.0;
 
 /// The progress of all groups.
@@ -138,8 +138,9 @@ impl ProgressTally {
         *self.blocks.entry(block).or_default() += 1;
     }
 
-    /// Drops progress that a message of the master to the supermaster makes obsolete. After the
-    /// last message, the supermaster's rank may have ended.
+    /// Drops progress that this message of the master to the supermaster makes obsolete. After the
+    /// master's last message, no progress may be sent, because the supermaster's rank may have
+    /// ended.
     pub fn note_message(&mut self, message: &ToSupermaster<Bytes>) {
         match message {
             ToSupermaster::Finished { block, .. } => {

@@ -20,7 +20,7 @@ use crate::ranks::{checkpoint, supervisor};
 
 /// Number of threads that read pieces. Network file systems are faster with several.
 const READERS: usize = 4;
-/// Most bytes of messages that have not left yet.
+/// Limit of the bytes in messages that have not left yet. Above it, no further pieces are sent.
 const OUTGOING_BYTES: usize = 32 << 20;
 /// Longest wait for a message before this rank checks again for pieces that its threads have read.
 const NAP: Duration = Duration::from_millis(1);

@@ -79,7 +79,7 @@ impl HostMemory {
     }
 }
 
-/// Checks that the host has the memory, if it reports how much is available.
+/// Checks that the host has `wanted` bytes of memory, if it reports how much is available.
 fn check_memory(wanted: u64, available: Option<u64>, host: &str) -> Result<(), Error> {
     match available {
         Some(free) if free < wanted => Err(Error::memory(format_args!(
@@ -91,7 +91,7 @@ fn check_memory(wanted: u64, available: Option<u64>, host: &str) -> Result<(), E
     }
 }
 
-/// Converts the error of a rank that is alone on its host.
+/// Converts the allocation error of a rank that is alone on its host.
 fn allocation_failure(wanted: u64, host: &str, error: &dyn std::error::Error) -> Error {
     Error::memory(MpiError::Memory {
         rank: 0,

@@ -21,7 +21,7 @@ use crate::ranks::wire::{BatchGrouping, ExtensionStatistics, Verification};
 /// Number of letters of neighbouring queries that a grouping includes on each side. Few extensions
 /// reach farther.
 const REACH: usize = 512;
-/// Most batches that are cached. Each contains several blocks.
+/// Largest number of batches that are cached. Each contains several blocks.
 const MOST_BATCHES: usize = 16;
 
 /// Predicts the batches of blocks, and verifies them.

@@ -211,7 +211,7 @@ impl RankComparison<'_> {
     }
 }
 
-/// Most differences that a message lists.
+/// Largest number of differences that a message lists.
 const MOST_DIFFERENCES: usize = 4;
 
 /// Describes a difference: the value of the differing rank, and the most frequent value.
@@ -228,9 +228,9 @@ fn file_name(subjects: &SubjectDatabase, volume: usize, file: VolumeFile) -> Str
     path.map(|path| path.display().to_string()).unwrap_or_default()
 }
 
-/// Returns the parts of the database that rank `own_rank` reads. One holder of each view reads each
-/// partition. If all holders of a partition have the same view, a rank of another view reads it,
-/// too, if there is one. Otherwise there would be nothing to compare.
+/// Returns the files of partitions that rank `own_rank` reads. In each view, one rank that holds
+/// the partition reads it. If only one view holds a partition, a rank of another view reads it,
+/// too, so that there is something to compare.
 fn parts_to_read(
     topology: &Topology,
     views: &[u32],
@@ -282,8 +282,8 @@ fn find_differing_ranks<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<D
     find_difference(values.into_iter().enumerate().map(|(rank, value)| ((rank, 1), value)))
 }
 
-/// Finds the first item whose sums differ. The sum that one rank read counts for all ranks of its
-/// view.
+/// Finds the first item of the fingerprint whose sums differ. The sum that one rank read counts for
+/// all ranks of its view.
 fn find_differing_sum(
     sums: &[FingerprintSums],
     views: &[u32],

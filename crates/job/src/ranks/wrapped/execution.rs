@@ -258,7 +258,8 @@ impl MasterExecutor for WrappedMaster<'_> {
 pub struct WrappedWorker<'a> {
     job: &'a WrappedJob,
     shared: Arc<WorkerShared>,
-    /// Outputs of the program, until the counts of earlier blocks are known.
+    /// Outputs of the program, each with its position, until the counts of earlier blocks are
+    /// known.
     outputs: HashMap<PassKey, (OutputParts, OutputPosition)>,
 }
 

@@ -42,12 +42,12 @@ use crate::processes::Collective;
 use crate::threads::pool;
 use crate::trace::Recorder;
 
-/// Largest size of blocks in letters, unless the user sets a size. Used if the number of all
-/// letters is unknown.
+/// Largest default size of blocks, in letters. It is the default if the number of all letters is
+/// unknown.
 const MOST_RESIDUES: u64 = 50_000;
 /// Number of blocks for each rank, if the queries suffice.
 const BLOCKS_PER_RANK: u64 = 24;
-/// Most ranks of a group.
+/// Largest number of ranks in a group.
 const GROUP: u32 = 128;
 /// Unfinished blocks for each rank of a group: one in progress, one waiting, two being stored or
 /// written.
