@@ -17,8 +17,8 @@ pub enum Address {
     Search,
     /// The manager at the I/O site, which distributes blocks and writes the report.
     Manager,
-    /// A maker, which makes the reports of blocks. Each I/O rank has one. Its number is that of its
-    /// rank among the I/O ranks, from 0.
+    /// The maker on an I/O rank, which makes the reports of blocks. The number is that of the rank
+    /// among the I/O ranks, from 0.
     Maker(u32),
 }
 
@@ -76,7 +76,7 @@ pub struct BlockReport {
     pub queries: Range<u64>,
     /// Bytes of the report.
     pub bytes: Vec<u8>,
-    /// Warnings to print together with this part, one per line.
+    /// Warnings to print together with this part of the report, one per line.
     pub lines: Vec<Vec<u8>>,
 }
 
@@ -89,7 +89,7 @@ pub struct Parcel {
     pub from: Address,
     /// The message.
     pub message: Message,
-    /// When the parcel was sent. In the process that receives it, when it arrived there.
+    /// Time of sending. In the receiving process, the time of arrival.
     #[serde(skip, default = "Instant::now")]
     pub at: Instant,
 }

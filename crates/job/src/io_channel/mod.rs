@@ -30,7 +30,8 @@ pub struct IoChannel {
 /// The endpoint that sends the records of the search.
 pub struct SearchEndpoint {
     mailbox: Mailbox,
-    /// Bytes of record bodies: those sent, those that arrived, and those with a written report.
+    /// Bytes of record bodies that were sent. `received` and `written` are the bytes that have
+    /// arrived, and those whose report is written.
     sent: u64,
     received: u64,
     written: u64,

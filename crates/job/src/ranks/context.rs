@@ -242,7 +242,7 @@ impl<J: HostedJob> RankContext<J> {
         })
     }
 
-    /// Creates what the threads of a worker share: its pieces, its records and the output.
+    /// Creates the data that the threads of a worker share: its pieces, its records and the output.
     fn create_shared(&self, rank: Rank) -> Result<Arc<WorkerShared>, Error> {
         let records = self.checkpoint_state.as_ref().map(|checkpoint_state| {
             RankRecords::new(checkpoint_state, rank, self.config.write_buffer)

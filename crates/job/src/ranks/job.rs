@@ -112,7 +112,7 @@ impl<'a> RankJob<'a> {
         IterationRules::from_plan(self.plan, &self.engine, self.pssm_engine.as_ref())
     }
 
-    /// Returns the engine for a block: that for PSSMs if a query of the block has one.
+    /// Returns the engine for a block: the engine for PSSMs if a query of the block has a PSSM.
     pub fn engine_for(&self, block: &PreparedBlock) -> &Search {
         let has_pssm = block.prepared.iter().any(|query| query.pssm.is_some());
         self.pssm_engine.as_ref().filter(|_| has_pssm).unwrap_or(&self.engine)

@@ -53,7 +53,7 @@ pub fn job_properties(
     })
 }
 
-/// Returns the size of blocks in residues from the properties of a job; `None` if they have none.
+/// Returns the block size in the properties of a job, in residues; `None` if they have no size.
 pub fn block_residues(properties: &JobProperties) -> Option<u64> {
     properties.blocks.split_once(BLOCK_UNIT)?.0.parse().ok()
 }

@@ -32,8 +32,8 @@ pub struct RankResources {
     pub per_host: u32,
     /// Number of hosts.
     pub hosts: u32,
-    /// Bytes of memory for each rank, on the host with the least. `None` if no host reports its
-    /// memory.
+    /// Bytes of memory for each rank, on the host with the least memory per rank. `None` if no host
+    /// reports its memory.
     pub memory: Option<u64>,
     /// Whether some host reads the database over a network.
     pub reads_over_network: bool,
@@ -168,7 +168,7 @@ pub fn choose_loader(
     choice.map_err(Error::from)
 }
 
-/// Prints a layout. If the plan has metadata, also estimates and prints their size.
+/// Prints a layout. If the plan has metadata, also prints their estimated size.
 ///
 /// # Errors
 /// Standard output cannot be written.

@@ -128,7 +128,7 @@ fn count_occurrences(
     Ok(processes.gather(&own)?.iter().sum())
 }
 
-/// Warns of one unprintable definition line for each volume, of those that ranks found.
+/// Warns, for each volume, of one of the unprintable definition lines that ranks found.
 fn warn_of_odd_headers<'a>(
     found: impl Iterator<Item = &'a UnprintableHeader>,
     audience: &Arc<dyn Audience>,

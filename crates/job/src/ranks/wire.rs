@@ -344,9 +344,10 @@ pub struct ReportedHit {
     pub rank: u32,
     /// Number of all printed subjects of the query.
     pub hit_count: u32,
-    /// Indexes of the alignments to show among those of the subject, in the order of the report.
+    /// Indexes of the alignments to show among all alignments of the subject, in the order of the
+    /// report.
     pub alignments: Vec<u32>,
-    /// Hits that the report shows together with this one.
+    /// Hits of the same identifier that the report joins to this hit.
     pub joined: Vec<SubjectHit>,
 }
 

@@ -22,7 +22,8 @@ use crate::ranks::{checkpoint, supervisor};
 const READERS: usize = 4;
 /// Limit of the bytes in messages that have not left yet. Above it, no further pieces are sent.
 const OUTGOING_BYTES: usize = 32 << 20;
-/// Longest wait for a message before this rank checks again for pieces that its threads have read.
+/// Longest wait for a message, before this rank checks whether its threads have read further
+/// pieces.
 const NAP: Duration = Duration::from_millis(1);
 /// Time for the first rank to end the job, after this rank has sent its error.
 const FAREWELL: Duration = Duration::from_secs(10);

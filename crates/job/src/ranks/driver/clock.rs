@@ -22,7 +22,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Starts the clock. The interval of ticks is that of heartbeats.
+    /// Starts the clock. The interval of ticks is the interval of heartbeats, or `TICK`
+    /// without heartbeats.
     pub fn new(heartbeat: Option<Heartbeat>) -> Clock {
         let interval = heartbeat.map_or(TICK, |beat| Duration::from_nanos(beat.interval.0));
         Clock { interval, ticked: Instant::now(), due: None }

@@ -38,7 +38,7 @@ pub enum WorkerRequest {
     Forget(BlockId, PassId),
 }
 
-/// Starts the thread of the supermaster. Returns the sender of its work.
+/// Starts the thread of the supermaster. Returns the channel that sends work to it.
 pub fn spawn_supermaster<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
     mut executor: Box<dyn SupermasterExecutor + 'a>,
@@ -62,7 +62,7 @@ pub fn spawn_supermaster<'s, 'a: 's>(
     sender
 }
 
-/// Starts the thread of a master. Returns the sender of its tasks.
+/// Starts the thread of a master. Returns the channel that sends requests to it.
 pub fn spawn_master<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
     mut executor: Box<dyn MasterExecutor + 'a>,
@@ -92,8 +92,8 @@ pub fn spawn_master<'s, 'a: 's>(
     sender
 }
 
-/// Starts the compute thread of a worker, whose work uses the threads of `pool`. Returns the sender
-/// of its tasks.
+/// Starts the compute thread of a worker, whose work uses the threads of `pool`. Returns the
+/// channel that sends requests to it.
 pub fn spawn_compute<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
     mut executor: Box<dyn WorkerExecutor + 'a>,
@@ -124,8 +124,8 @@ pub fn spawn_compute<'s, 'a: 's>(
 }
 
 /// Starts the output thread of a worker, which writes and sends output while the worker searches.
-/// Returns the sender of its work. If there is a `writer`, the thread sends assembled output there
-/// instead of writing it.
+/// Returns the channel that sends work to it. If there is a `writer`, the thread sends assembled
+/// output there instead of writing it.
 pub fn spawn_output<'s>(
     scope: &'s Scope<'s, '_>,
     shared: Arc<WorkerShared>,

@@ -121,8 +121,8 @@ pub fn encode_alignment_question(
     })
 }
 
-/// Returns one item of the answers for each hit, in the shape of `hits`. `items` takes the items of
-/// an answer; `None` if the answer is of another kind.
+/// Returns one item of the answers for each hit, in the shape of `hits`. `items` returns the items
+/// of an answer, or `None` for another kind of answer.
 ///
 /// # Errors
 /// The answers do not match the questions.
@@ -270,7 +270,7 @@ pub type SubjectLines = Vec<(SamSortKey, FormattedPiece)>;
 pub struct FormattedPiece {
     /// The partition for which the worker formatted it.
     pub partition: PartitionId,
-    /// Number of the piece among those of its block, pass and partition.
+    /// Number of the piece among the pieces of its block, pass and partition.
     pub number: u32,
     /// Length in bytes.
     pub length: u64,

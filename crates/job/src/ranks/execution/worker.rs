@@ -337,7 +337,7 @@ enum FormattedSubject {
     Lines(Vec<SamRecord>),
 }
 
-/// Subjects that a thread formats before their pieces are stored.
+/// Number of subjects that a thread formats before their pieces are stored.
 const PIECES_AT_A_TIME: usize = 64;
 /// Number of bytes that suffices for most subjects in a report.
 const USUAL_PIECE: usize = 2048;

@@ -20,7 +20,7 @@ pub struct RankProcesses<'p> {
     pub processes: &'p JobProcesses,
     /// Host name of each rank.
     pub hosts: &'p [String],
-    /// Whether the ranks write the output by MPI, if its strategy says so.
+    /// Whether the ranks may write the output by MPI. They do if the output strategy uses MPI-IO.
     pub writes_by_mpi: bool,
     /// The connection to the ranks of the other site, in a job with I/O ranks.
     pub site_connection: Option<SiteConnection>,
@@ -113,7 +113,7 @@ impl Ranks for RankProcesses<'_> {
     }
 }
 
-/// Opens the output in each group of ranks, if its strategy uses MPI-IO.
+/// Opens the output in each group of ranks, if the output strategy uses MPI-IO.
 fn open_group_file<J: HostedJob>(
     context: &RankContext<J>,
     processes: &JobProcesses,

@@ -56,7 +56,8 @@ pub struct WrappedSupermaster<'a> {
     /// For each block that is verified or was finished by an earlier run, the number of queries or
     /// iterations in its output.
     counted: BTreeMap<BlockId, u64>,
-    /// Number of queries before each block that was read, and before the next one.
+    /// Number of queries before each block that was read, and as the last item, the number before
+    /// the next block.
     queries: Vec<u64>,
     last: Option<BlockId>,
     failure: Option<Error>,

@@ -1,4 +1,5 @@
-//! Joins the outputs of all blocks into one: decides which part of each output goes where.
+//! Joins the outputs of all blocks into one. Selects the parts of each output, and renumbers
+//! queries and iterations.
 
 use serde::{Deserialize, Serialize};
 

@@ -17,7 +17,7 @@ const BUFFER: usize = 4 << 20;
 /// Number of files that are read at the same time.
 const READERS: usize = 4;
 
-/// Reads the files of the database, unless they do not fit into memory.
+/// Reads the files of the database, unless the available memory is known to be too small.
 ///
 /// # Errors
 /// Files cannot be read.

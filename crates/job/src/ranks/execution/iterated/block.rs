@@ -45,12 +45,12 @@ pub struct IterationReport {
     pub pass: PassId,
     /// Number of the iteration among those of the query, from 1.
     pub number: usize,
-    /// Bytes before the subjects. In XML (5), the number of the iteration among those of all
-    /// queries is still missing.
+    /// Bytes of the report before the subjects. In XML (5), the number of the iteration among all
+    /// iterations of the job is still missing.
     pub head: Vec<u8>,
     /// Locations of the formatted subjects, in the order of printing.
     pub subjects: Vec<FormattedPiece>,
-    /// Bytes after the subjects.
+    /// Bytes of the report after the subjects.
     pub tail: Vec<u8>,
     /// For each part of the iteration (occurrence of a pattern), its warning, if there is one.
     pub warnings: Vec<Option<Vec<u8>>>,

@@ -1,4 +1,4 @@
-//! A pass of a block of psiblast: one iteration of each query that has a further one.
+//! A pass of a block of psiblast: one iteration of each query whose iterations have not ended.
 
 use std::mem::take;
 
