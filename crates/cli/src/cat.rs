@@ -1,4 +1,4 @@
-//! `fleetblast cat`: joins the records that ranks wrote to one report.
+//! `fleetblast cat`: joins the records of a search with `-output records` to one report.
 
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;

@@ -10,13 +10,14 @@ use fleetblast_stats::release::Release;
 /// Exit code of BLAST+ for a file that must exist.
 const MISSING: u8 = 255;
 
-/// Makes a file the configuration of the program. A name without a directory is searched where the
-/// other configuration files are; without such a file, the program has no configuration of its own.
+/// Makes the file `name` the configuration of the program. A name without a directory is searched
+/// for in the directories of NCBI's configuration files. If there is no such file, the program has
+/// no configuration of its own.
 ///
 /// # Errors
-/// Exit code 255 if the file must exist here, as the release requires; exit code 2 if another
-/// file with a directory in its name does not exist (`CNcbiApplicationAPI::AppMain` and
-/// `LoadConfig`, ncbiapp.cpp).
+/// Exit code 255 if the file does not exist and the release requires it. Exit code 2 if the name
+/// has a directory and the file does not exist (`CNcbiApplicationAPI::AppMain` and `LoadConfig`,
+/// ncbiapp.cpp).
 pub(crate) fn set(release: &Release, name: &OsStr) -> Result<(), Error> {
     let path = Path::new(name);
     let text = name.to_string_lossy();

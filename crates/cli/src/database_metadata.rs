@@ -22,7 +22,7 @@ const VOLUME_FILES: [&str; 18] = [
 /// Last two letters of the extensions of metadata files and OID masks. Some releases do not count
 /// these files.
 pub(crate) const METADATA_FILES: [&str; 2] = ["js", "xm"];
-/// The files of a volume that a search reads most.
+/// Last two letters of the extensions of the files that a search reads most: index and sequences.
 const CACHED_FILES: [&str; 2] = ["in", "sq"];
 /// Last two letters of the extensions of the files beside an LMDB file.
 const LMDB_FILES: [&str; 4] = ["os", "ot", "tf", "to"];
@@ -33,11 +33,11 @@ pub(crate) struct DescribedDatabase<'a> {
     pub(crate) database: &'a Database,
     /// Look-up files of the database.
     pub(crate) lookup: &'a Lookup,
-    /// Names of the database, as `-db` has them.
+    /// Names of the database, as given with `-db`.
     pub(crate) names: &'a [u8],
-    /// Text before the names of files.
+    /// Text to put before the name of each file.
     pub(crate) prefix: &'a [u8],
-    /// The release whose metadata they are.
+    /// The release whose format of metadata to write.
     pub(crate) release: &'a Release,
 }
 

@@ -29,7 +29,8 @@ impl CommonSearch {
         }
     }
 
-    /// Returns what is different in the search of another archive; `None` if it is the same search.
+    /// Names the first property in which the search of another archive differs, such as `service`
+    /// or `option WordSize`; `None` if it is the same search.
     pub fn difference(&self, other: &StoredRequest) -> Option<String> {
         let fields = [
             ("program", self.program != other.program),

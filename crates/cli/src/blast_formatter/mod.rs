@@ -40,7 +40,7 @@ const NO_PROGRAM: &str = "";
 ///
 /// # Errors
 /// A file that is no archive, an archive of a search that is not supported, a database that cannot
-/// be read or is another one, a report that cannot be written.
+/// be read or is not the searched one, a report that cannot be written.
 pub fn run(given: &GivenOptions) -> Result<(), Error> {
     let options = FormatterOptions::new(given);
     if let Some(error) = &options.unsupported {
@@ -103,7 +103,7 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     report.map_or(Ok(()), ArchiveReport::finish)
 }
 
-/// Opens the subjects of an archive. Returns them with its search.
+/// Opens the subjects of an archive. Returns the search that the archive stores, and the subjects.
 fn open_subjects(
     archive: &StoredArchive,
     plan: &Plan,
@@ -150,7 +150,8 @@ fn convert_archive(
 struct Archives<'a> {
     reader: AsnReader<'static>,
     path: &'a OsString,
-    /// Whether the report repeats the values of the archives.
+    /// Whether to keep all values of each archive, because the report is an archive with the same
+    /// values.
     keeps_values: bool,
 }
 
@@ -187,7 +188,9 @@ impl<'a> Archives<'a> {
         }
     }
 
-    /// Returns the next archive of the document of a search, without those that have only messages.
+    /// Reads the next archive for a report that joins all archives of one search. Skips archives
+    /// that have only messages. Returns an error for an archive of another search, and `None` at
+    /// the end.
     fn rest(&mut self, search: &CommonSearch) -> Option<Result<StoredArchive, Error>> {
         loop {
             match self.next_archive() {
@@ -225,7 +228,8 @@ fn unsupported_search_error(stored_name: &str, service: &str) -> Error {
     Error::unsupported(BLAST_FORMATTER.name, what)
 }
 
-/// Returns the error for an archive that cannot be in the document of the archives before it.
+/// Returns the error for an archive of another search in a report that joins all archives.
+/// `difference` names the property of the search that differs.
 fn different_search(difference: &str) -> Error {
     let message = format!(
         "The archives are of different searches, which formats 5 and 13 to 16 do not join: the \
@@ -241,7 +245,7 @@ fn invalid(path: &OsStr, why: &str) -> Error {
 }
 
 /// Plans the stored search with the report options of this run. Prints BLAST+'s warnings about the
-/// options, which it repeats for each archive.
+/// options; as in BLAST+, they are repeated for each archive.
 fn plan(
     archive: &StoredArchive,
     options: &FormatterOptions,

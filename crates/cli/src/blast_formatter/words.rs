@@ -13,8 +13,9 @@ use crate::options::spec::Program;
 use crate::plan::format::{DESCRIPTIONS, FormatChoice};
 use crate::stored_search::{RESTORED, StoredOptions, search_options};
 
-/// Stored options on which reports of alignments do not depend. With those that are restored, these
-/// are all known options. An archive with another one is refused, since it may change the report.
+/// Stored options on which reports of alignments do not depend. These and the options of
+/// [`RESTORED`] are all known options. An archive with an unknown option is refused: the option may
+/// change the report.
 const WITHOUT_EFFECT: [&str; 30] = [
     "BestHitOverhang",
     "BestHitScoreEdge",
@@ -50,8 +51,8 @@ const WITHOUT_EFFECT: [&str; 30] = [
 
 /// Number of subjects to keep that BLAST+ assumes where an archive has none.
 const KEPT: i64 = 500;
-/// Number that BLAST+ prints for the kind of value of a list of big integers: its place among the
-/// kinds, from 1 (`Blast4-value`, blast.asn).
+/// Number by which BLAST+ names the type of a list of big integers in a message: the position among
+/// the alternatives of `Blast4-value` (blast.asn), counted from 1.
 const BIG_INTEGERS: u32 = 13;
 
 /// Returns the arguments with which the stored search would be run, and its report be formatted.
@@ -119,11 +120,11 @@ fn subject_words(
     Ok(words)
 }
 
-/// Returns BLAST+'s error for an archive of a search with a list of GIs, whose kind of value it
-/// does not read (`CBlastOptionsBuilder::x_ProcessOneOption`).
+/// Refuses an archive of a search with a list of GIs, as BLAST+ does: it cannot read values of this
+/// type (`CBlastOptionsBuilder::x_ProcessOneOption`).
 ///
 /// # Errors
-/// That error.
+/// Such an archive.
 pub fn refuse_big_integers(archive: &StoredArchive) -> Result<(), Error> {
     let is_list = |option: &&ArchiveOption| matches!(option.value, OptionValue::BigIntegers(_));
     match archive.request.options.iter().find(is_list) {
@@ -147,7 +148,7 @@ pub fn stored_composition(archive: &StoredArchive) -> CompositionMode {
 struct Limits {
     descriptions: Option<usize>,
     alignments: Option<usize>,
-    /// Whether BLAST+ ignores the other options of text formats.
+    /// Whether BLAST+ ignores `-line_length`, `-sorthits`, `-sorthsps` and `-max_target_seqs`.
     ignores_others: bool,
 }
 
@@ -200,8 +201,9 @@ fn has_format(options: &FormatterOptions, predicate: fn(&FormatChoice) -> bool) 
     choice.is_ok_and(|choice| predicate(&choice))
 }
 
-/// Returns the number of subjects to keep that another archive states
-/// (`CFormattingArgs::ExtractAlgorithmOptions`, blast_args.cpp).
+/// Returns the number of subjects to keep that a report in archive format states: the number in the
+/// options, or else that of the stored search (`CFormattingArgs::ExtractAlgorithmOptions`,
+/// blast_args.cpp).
 pub fn kept_subjects(request: &StoredRequest, options: &FormattingOptions) -> i64 {
     let given = options.max_target_seqs.or(options.num_alignments);
     let given = given.and_then(|given| i64::try_from(given).ok());

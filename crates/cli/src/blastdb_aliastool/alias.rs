@@ -28,7 +28,8 @@ struct ListEntry<'a> {
     key: &'static str,
     /// Path of the list as the alias file states it.
     path: &'a OsStr,
-    /// Path at which the list is found while the alias is checked.
+    /// Path at which the list can be opened while the alias is checked; the list may not have its
+    /// final path yet.
     checked: &'a OsStr,
 }
 
@@ -143,8 +144,8 @@ impl GiList {
     }
 }
 
-/// Returns whether an alias beside `list` that states this path means this file: a relative path
-/// begins in the directory of the alias.
+/// Returns whether an alias in the directory of `list` finds the list by this path. A relative path
+/// begins in the directory of the alias, so `sub/list` in the alias `sub/alias` is another file.
 fn is_beside_alias(list: &Path) -> bool {
     let directory = list.parent().unwrap_or(Path::new(""));
     let real = |directory: &Path| fs::canonicalize(directory.join(".")).ok();
@@ -163,7 +164,8 @@ struct Alias<'a> {
 }
 
 impl Alias<'_> {
-    /// Returns the path of the alias with the first letter of the type and `rest` as extension.
+    /// Returns the path of the alias with an extension: `p` or `n` for the type of the sequences,
+    /// then `rest`.
     fn path(&self, rest: &str) -> OsString {
         with_extension(self.out, &format!(".{}", self.kind.extension(rest)))
     }
@@ -221,7 +223,8 @@ impl Alias<'_> {
         Ok(())
     }
 
-    /// Writes the alias of this number of volumes, whose names follow from that of the alias.
+    /// Writes the alias of `count` volumes. The name of each volume is that of the alias with a
+    /// number as extension.
     fn write_volumes(&self, count: u32) -> Result<(), Error> {
         let search = compat::search_path(self.release)?;
         let kind = self.kind.name();

@@ -10,8 +10,8 @@ use crate::options::blastdb_aliastool::{self as table, BLASTDB_ALIASTOOL};
 use crate::options::parse::GivenOptions;
 use crate::options::values::Values;
 
-/// The operation that the options request. If they request several, the last one in this order
-/// counts, but for [`Alias`](Self::Alias).
+/// The operation that the options request. If they request several, the first of these counts:
+/// description of a list, conversion of identifiers, conversion of GIs, creation of an alias.
 #[derive(Debug)]
 pub(super) enum Operation {
     /// Conversion of a list of GIs.

@@ -97,7 +97,7 @@ fn keys(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     lines.filter_map(|line| key(line).transpose()).collect()
 }
 
-/// Returns the identifiers of the sequences that the database includes.
+/// Returns those of `ids` whose sequences the database includes.
 fn known_ids(ids: Vec<Vec<u8>>, database: &Database) -> Result<Vec<Vec<u8>>, Error> {
     let (lookup, mut cursor) = (database.lookup()?, database.oid_cursor());
     let mut known = Vec::with_capacity(ids.len());

@@ -111,7 +111,8 @@ impl AliasCheck<'_> {
         }
     }
 
-    /// Tests the files that an entry names. They may need an extension, by the kind of list.
+    /// Tests that the files that an entry of the alias names exist and are not empty. Warns of
+    /// files without `extension`, a pair of the extension and the name for the kind of list.
     fn check_files(
         &mut self,
         key: &[u8],

@@ -48,7 +48,8 @@ impl Log {
         self.line(level, [b"  ", name, place.as_bytes(), text.as_ref()].concat())
     }
 
-    /// Writes the lines so far if somebody may wait for them.
+    /// Writes the buffered lines if the output is a pipe or device, where somebody may wait for
+    /// them.
     pub(super) fn flush_if_streamed(&mut self) -> Result<(), Error> {
         self.output.flush_if_streamed()
     }

@@ -15,7 +15,7 @@ use crate::messages::complain;
 
 /// Name of the test in the output.
 const TEST: &str = "MetaData";
-/// The taxon that the names of taxa must have, and its name.
+/// A taxid that a sound taxonomy database contains, and its scientific name.
 const HUMAN: (i64, &[u8]) = (9606, b"Homo sapiens");
 
 const NO_TAXON: Exception = Exception::of_database(
@@ -24,10 +24,10 @@ const NO_TAXON: Exception = Exception::of_database(
     "CSeqDBImpl::GetTaxInfo",
 );
 
-/// The test, with the names of taxa.
+/// The test, with the taxonomy database.
 pub(super) struct MetadataCheck {
     names: TaxonomyNames,
-    /// Whether the output has a message about these names already.
+    /// Whether a message about an unusable taxonomy database was printed already.
     has_complained: bool,
     checks_legacy_files: bool,
 }
@@ -67,8 +67,8 @@ impl MetadataCheck {
         Ok(faults.len())
     }
 
-    /// Returns the scientific name of [`HUMAN`]. Complains as BLAST+ does about names that cannot
-    /// be used.
+    /// Returns the scientific name of [`HUMAN`] in the taxonomy database. Prints BLAST+'s message
+    /// if the taxonomy database cannot be used.
     fn human_name(&mut self) -> Option<Vec<u8>> {
         let fault = self.names.fault().and_then(|fault| fault.blast_message.as_deref());
         if let Some(message) = fault.filter(|_| !self.has_complained) {

@@ -35,7 +35,8 @@ pub fn run(given: &GivenOptions) -> Result<(), Error> {
     if is_sound { Ok(()) } else { Err(Error::silent(exit::INPUT)) }
 }
 
-/// Tests everything. Returns whether all is sound.
+/// Runs the tests that the options request. Returns true if there is a database to test, and no
+/// test found a fault.
 fn check(options: &Options, log: &mut Log) -> Result<bool, Error> {
     describe_output(options, log)?;
     let Some(target) = &options.target else {
@@ -88,8 +89,8 @@ fn describe_tests(options: &Options, log: &mut Log) -> Result<(), Error> {
     log.line(Level::Summary, "")
 }
 
-/// Tests volumes or aliases, and states how many have faults. `words` name them before and after
-/// the tests. Returns the number of faults.
+/// Tests volumes or aliases, and writes how many have faults. `words` are the names of the items in
+/// the lines before and after the tests. Returns the number of faults.
 fn check_all(
     items: &[CheckTarget],
     words: (&str, &str),

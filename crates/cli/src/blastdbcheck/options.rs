@@ -16,7 +16,7 @@ const DEFAULT_SAMPLE: i32 = 200;
 /// Values of the options of `blastdbcheck`.
 #[derive(Debug)]
 pub(super) struct Options {
-    /// `None` if the options name nothing, or an empty name.
+    /// The databases to test; `None` if neither `-db` nor `-dir` names any.
     pub(super) target: Option<Target>,
     /// `-dbtype`; `None` to guess.
     pub(super) kind: Option<SequenceKind>,

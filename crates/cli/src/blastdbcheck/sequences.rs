@@ -30,7 +30,7 @@ enum Fault {
 pub(super) struct SequenceCheck<'a> {
     options: &'a Options,
     random: Random,
-    /// OIDs that were tested. BLAST+ does not test the same OID of another volume.
+    /// OIDs tested so far, in any volume. Like BLAST+, the program tests an OID in one volume only.
     tested: HashSet<i64>,
 }
 
@@ -126,7 +126,8 @@ impl<'a> SequenceCheck<'a> {
         Ok(fault.is_none())
     }
 
-    /// Reads everything about a sequence.
+    /// Reads the definition lines and the letters of a sequence, and looks up its identifiers.
+    /// Returns the first fault as an error.
     fn find_fault(&self, oid: u32, volume: &OpenVolume<'_>) -> Result<(), Fault> {
         let OpenVolume { database, lookup, .. } = volume;
         let lines = database.deflines(oid).map_err(|error| Fault::Database("headers", error))?;

@@ -80,7 +80,8 @@ impl Targets {
         Ok(files)
     }
 
-    /// Adds files with the type of their sequences. The aliases of all types are in one order.
+    /// Adds volumes with the type of their sequences, and aliases without it. The aliases of both
+    /// types are sorted together by path.
     fn add(&mut self, all: Vec<(DatabaseFiles, Option<SequenceKind>)>) {
         let mut aliases = std::collections::BTreeSet::new();
         for (files, kind) in all {
@@ -91,7 +92,8 @@ impl Targets {
     }
 }
 
-/// Finds the files of a database. Without a kind, those of proteins, or else those of nucleotides.
+/// Finds the files of a database. Without a kind, finds those of the protein database of this name,
+/// or if there is none, those of the nucleotide database.
 fn files_of(
     name: &[u8],
     kind: Option<SequenceKind>,

@@ -111,7 +111,8 @@ fn header_object(header: Vec<u8>) -> AsnValue {
     AsnValue::Fields(vec![("type", label()), ("data", AsnValue::List(vec![field]))])
 }
 
-/// Returns the taxids of all definition lines, repeated ones too: that of the target first.
+/// Returns the taxids of all definition lines, with duplicates. The taxid of the target's
+/// definition line comes first.
 fn taxids(lines: &[Defline], target: Option<&Target>) -> Vec<i64> {
     let first = target.and_then(|target| lines.iter().position(|line| target.is_preferred(line)));
     let mut order: Vec<usize> = (0..lines.len()).collect();

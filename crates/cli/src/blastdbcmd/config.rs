@@ -91,15 +91,15 @@ pub(super) enum MaskChoice {
     NoMask,
     /// The masks of an algorithm of the database.
     Algorithm(i32),
-    /// Nothing: the database has no such algorithm.
+    /// The database has no masking algorithm with this number, so there are no masks.
     Unknown,
 }
 
 impl MaskChoice {
-    /// Returns the number of the algorithm, `None` for no mask.
+    /// Returns the number of the algorithm, or `None` for no mask.
     ///
     /// # Errors
-    /// This message if the algorithm is unknown.
+    /// The algorithm is unknown; the error has the text `message`.
     pub(super) fn known(self, message: &str) -> Result<Option<i32>, Stop> {
         match self {
             Self::NoMask => Ok(None),

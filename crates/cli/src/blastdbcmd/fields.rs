@@ -269,8 +269,8 @@ fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
     })
 }
 
-/// Joins the texts of the leaf taxids of a definition line by `;`. Its links are the leaf taxids;
-/// without links, its own taxid is.
+/// Joins the texts of the leaf taxids of a definition line by `;`. The leaf taxids are the line's
+/// links; a line without links has its own taxid instead.
 fn of_leaves(line: &Defline, text: impl Fn(i64) -> Vec<u8>) -> Vec<u8> {
     let mut taxids = line.links.clone();
     taxids.sort_unstable();

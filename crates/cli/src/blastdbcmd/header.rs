@@ -35,7 +35,8 @@ impl Target {
         parse_number_or_accession(text).map(|id| Self::or_local(text, Some(id)))
     }
 
-    /// The identifier may also be a local one (`CSeqDBVol::GetBioseq`, seqdbvol.cpp).
+    /// Creates a target with the identifier `first`, and with a local identifier of the same
+    /// accession and version (`CSeqDBVol::GetBioseq`, seqdbvol.cpp).
     fn or_local(text: &[u8], first: Option<SeqId>) -> Self {
         let local =
             first.as_ref().map(|id| SeqId::Local(ObjectId::from_text(&id.accession_version())));
@@ -49,7 +50,8 @@ impl Target {
         Self { text: text.to_vec(), ids: first_id(text).into_iter().chain(gi).collect() }
     }
 
-    /// Returns the first definition line with one of the identifiers, as for lines of fields.
+    /// Returns the first definition line with one of the target's identifiers, by the rules for
+    /// lines of fields and for definition lines as ASN.1.
     pub(super) fn find_in_fields(&self, lines: Vec<Defline>) -> Result<Defline, Stop> {
         let meant = |id: &SeqId| self.ids.iter().any(|target| id.matches(target));
         let found = lines.into_iter().find(|line| line.ids.iter().any(meant));
@@ -59,7 +61,8 @@ impl Target {
         })
     }
 
-    /// Returns the first definition line with one of the identifiers, as for whole sequences.
+    /// Returns the first definition line with one of the target's identifiers, by the rules for
+    /// whole sequences as FASTA or ASN.1.
     pub(super) fn find_in_sequence(&self, lines: &[Defline]) -> Result<Defline, Stop> {
         let found = lines.iter().find(|line| self.ids.iter().any(|id| has_id(line, id)));
         found.cloned().ok_or_else(|| {
@@ -67,14 +70,14 @@ impl Target {
         })
     }
 
-    /// Returns whether a definition line has the identifier as the user meant it first.
+    /// Returns whether a definition line has the first of the target's identifiers.
     pub(super) fn is_preferred(&self, line: &Defline) -> bool {
         self.ids.first().is_some_and(|id| has_id(line, id))
     }
 }
 
-/// Returns whether the first identifier that can be compared with `id` matches it. Later ones do
-/// not count (`s_SeqDB_SeqIdIn`, seqdbvol.cpp).
+/// Returns whether the first identifier of a definition line that can be compared with `id` matches
+/// it. Later identifiers do not count (`s_SeqDB_SeqIdIn`, seqdbvol.cpp).
 fn has_id(line: &Defline, id: &SeqId) -> bool {
     let first = line.ids.iter().find(|stored| stored.is_comparable(id));
     first.is_some_and(|stored| stored.matches(id))

@@ -165,8 +165,8 @@ fn request(options: &Options, out: &mut Output) -> Result<(), Error> {
     }
 }
 
-/// Opens the taxonomy if taxids stand for taxa with their descendants. Without one, the taxids are
-/// used as given.
+/// Opens the taxonomy if taxids stand for taxa with their descendants. Returns `None` if they do
+/// not, or if no taxonomy is installed; taxids are then used as given.
 fn open_tree(options: &Options, search: &SearchPath) -> Result<Option<TaxonTree>, Error> {
     if !options.expands_taxa() {
         return Ok(None);

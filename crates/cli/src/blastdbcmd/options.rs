@@ -55,8 +55,8 @@ pub(super) struct Options {
     pub(super) release: &'static Release,
 }
 
-/// The operation that the options request. If they request several, the first one in this order
-/// counts.
+/// The operation that the options request. If they request several, the variant that comes first
+/// here counts.
 #[derive(Debug)]
 pub(super) enum Operation {
     /// `-show_blastdb_search_path`.

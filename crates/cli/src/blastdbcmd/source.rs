@@ -21,11 +21,13 @@ use crate::options::compat;
 pub(super) struct Source {
     pub(super) database: Database,
     pub(super) lookup: Lookup,
-    /// Finds out whether the database includes an OID. The first lookup may differ from later ones.
+    /// Cursor that determines whether the database includes an OID. As in BLAST+, its first lookup
+    /// can change the results of later ones.
     pub(super) cursor: RefCell<OidCursor>,
     search: SearchPath,
     names: OnceCell<TaxonomyNames>,
-    /// The first error of the taxonomy database since it was last asked for.
+    /// The first error of the taxonomy database that [`Source::check_taxonomy`] has not returned
+    /// yet.
     taxonomy_error: RefCell<Option<DbError>>,
     masks: OnceCell<DatabaseMasks>,
     takes_proteins: bool,
@@ -42,7 +44,7 @@ impl Source {
         })
     }
 
-    /// Opens the database for its taxonomy.
+    /// Opens the database to list its taxa (`-tax_info`).
     pub(super) fn open_to_retrieve(options: &Options, search: SearchPath) -> Result<Self, Error> {
         let names = options.db.to_string_lossy();
         Self::open(options, search, None, |kind, search| {

@@ -27,7 +27,8 @@ const ALL: [Column; 5] =
 #[derive(Debug, PartialEq, Eq)]
 struct Layout {
     columns: Vec<Column>,
-    /// The text before each column, and others; the last one is the text after the last column.
+    /// The text before each column, then perhaps unused texts. The last one is the text after the
+    /// last column.
     separators: Vec<Vec<u8>>,
 }
 
