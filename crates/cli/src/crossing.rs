@@ -107,7 +107,7 @@ pub fn damaged_header_error(path: &Path, what: impl fmt::Display) -> Error {
 /// Decodes the options of a search from the header of the metadata in `path`.
 ///
 /// # Errors
-/// Options that this program does not have, or that no search writes there.
+/// Options that this program does not have, or that no search sends.
 pub fn decode_options(
     program: &Program,
     (header, path): (&Header, &Path),

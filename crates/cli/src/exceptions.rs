@@ -31,7 +31,7 @@ const NO_FILE: Exception = Exception {
 };
 
 /// Converts the error that ends `segmasker` or `convert2blastmask` to the exception that BLAST+
-/// prints on standard error, whatever the file of `-logfile`.
+/// prints. Like BLAST+, redirects messages from the file of `-logfile` to standard error again.
 pub(crate) fn convert_last_error(release: &Release, error: Error) -> Error {
     logfile::restore();
     match error.message.strip_prefix("Command line argument error: ") {
@@ -49,7 +49,8 @@ pub(crate) struct Place {
     pub(crate) lines: [u32; 3],
 }
 
-/// Returns the exception of a function for a text that is not a value, thrown at these lines.
+/// Creates the exception that `function` throws at these lines of BLAST+'s source if it cannot
+/// convert a text to a value.
 pub(crate) const fn conversion_exception(lines: [u32; 3], function: &'static str) -> Exception {
     let place = Place { file: "corelib/ncbistr.cpp", lines };
     Exception { place, class: "CStringException", code: "eConvert", function }

@@ -77,7 +77,8 @@ pub struct ProcessEnvironment<'a> {
     pub is_rank: bool,
     /// The command line, a blank after each word.
     pub command: Vec<u8>,
-    /// Whether reports of all programs can be sorted and can have delimiters, as those of archives.
+    /// Whether reports of all programs can be sorted and can have delimiters, as those from
+    /// archives.
     pub sorts_all_reports: bool,
     /// The function that looks up an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
@@ -214,8 +215,8 @@ pub trait SearchProgram {
         None
     }
 
-    /// Returns what archives say about the search, which keeps `hitlist_size` subjects of each
-    /// query; `None` if archives do not support it yet.
+    /// Returns the description of the search in archives, with `hitlist_size` subjects to keep for
+    /// each query; `None` if archives do not support the search yet.
     ///
     /// # Errors
     /// A malformed filter.
@@ -227,9 +228,9 @@ pub trait SearchProgram {
     fn report_options(&self) -> Vec<fleet::OptionText>;
 }
 
-/// The format of the report and the checked files of the options. BLAST+ checks the format first,
-/// but if it stores the search, it checks the file for that first, and the format with the options
-/// of the report (`CBlastAppArgs::SetOptions`, blast_args.cpp).
+/// The format of the report, and the files that the options name, after their checks. BLAST+ checks
+/// the format first. If it stores the search, it checks the file for the search first, and the
+/// format later, with the options of the report (`CBlastAppArgs::SetOptions`, blast_args.cpp).
 struct OpenedFiles {
     choice: Result<format::FormatChoice, Error>,
     strategy: Option<Destination>,
@@ -421,7 +422,8 @@ fn missing_name(format: Format, out: &Destination) -> Option<Error> {
     (*out == Destination::Stdout).then(|| Error::query_options(what))
 }
 
-/// Returns what archives say about the search, without warnings.
+/// Returns the description of the search in archives and search strategies, with an empty list of
+/// warnings.
 fn archive_request(
     program: &dyn SearchProgram,
     hitlist_size: usize,

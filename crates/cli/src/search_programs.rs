@@ -55,9 +55,9 @@ impl SearchEntry {
         }
     }
 
-    /// Returns whether the messages of a search go to the file of `-logfile`. Others go to standard
-    /// error, because the program creates its handler of messages (`CBlastAppDiagHandler`) before
-    /// the log is opened: as a member of the application, and not when the search begins.
+    /// Returns whether the messages of a search go to the file of `-logfile`. Other programs write
+    /// them to standard error: their handler of messages (`CBlastAppDiagHandler`) is a member of
+    /// the application, and is created before the log is opened.
     pub fn logs_searches(&self, release: &Release) -> bool {
         match self.program {
             BlastProgram::Tblastx => true,

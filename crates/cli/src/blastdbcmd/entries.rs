@@ -69,8 +69,8 @@ impl Retrieval<'_> {
         }
     }
 
-    /// Returns the error for a PIG that does not exist. BLAST+ needs the sequence only if it knows
-    /// a field of the format. Otherwise it reports the unknown field.
+    /// Returns BLAST+'s error for a PIG that does not exist. If BLAST+ knows none of the fields of
+    /// the format, it reports the first field instead of the PIG.
     fn no_such_oid(&self) -> Stop {
         let unknown = match self.format {
             Format::Fields(fields) => fields.unknown_field(self.source),

@@ -21,8 +21,8 @@ use crate::options::search::database::SUBJECT;
 use crate::options::search::program::ProgramSpec;
 use crate::threads::ignored_variables;
 
-/// Writes hints about a search that is valid but unlikely, and about input for which it waits.
-/// `query` is the option that names the queries.
+/// Writes hints about a search that is valid, but perhaps not the intended one, and about input for
+/// which the search waits. `query` is the option that names the queries.
 pub fn before_search(program: &ProgramSpec, plan: &Plan, query: &str) {
     if !somebody_reads() {
         return;

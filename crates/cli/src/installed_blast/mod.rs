@@ -53,17 +53,17 @@ pub struct UnusableBlast {
 /// The BLAST+ that is installed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Installation {
-    /// There is none.
+    /// No BLAST+ is installed.
     None,
-    /// The first one that states its version.
+    /// The first program of BLAST+ that states its version.
     Found(InstalledBlast),
-    /// None states its version. This is the first one that failed.
+    /// No program of BLAST+ states its version; this is the first one that failed.
     Unusable(UnusableBlast),
 }
 
-/// Returns the first BLAST+ beside the link `called`, if this is a path, or in a directory of
-/// `path`, a list like `PATH`. Versions that were found before are in the user's directory of
-/// caches.
+/// Finds the first BLAST+ in the directory of `called`, the path by which this program was run, and
+/// in the directories of `path`, a list like `PATH`. Versions that were found before are in a cache
+/// of the user.
 pub fn find(called: &OsStr, path: &OsStr) -> Installation {
     let beside = Path::new(called).parent().filter(|directory| !directory.as_os_str().is_empty());
     let directories = beside.map(Path::to_path_buf).into_iter().chain(std::env::split_paths(path));

@@ -18,8 +18,8 @@ use super::options_error;
 use crate::stored_defline::stored_defline;
 use crate::stream_number::stream_number;
 
-/// The program of masking algorithms that have a name of their own (`EBlast_filter_program`,
-/// blastdb.asn).
+/// Number of the program `other`, whose masking algorithms are distinguished by name
+/// (`EBlast_filter_program`, blastdb.asn).
 const OTHER_PROGRAM: i64 = 100;
 
 /// The databases of `-in`, read as one.
@@ -65,7 +65,8 @@ impl InputDatabase {
         Ok(Self { database, masks: old, algorithms })
     }
 
-    /// Adds all included sequences. The outer error is that of an input that cannot be read.
+    /// Adds all included sequences to the new database. The outer error is about reading the input,
+    /// the inner error is about the new database.
     pub(super) fn add_to(
         &self,
         builder: &mut DatabaseBuilder,
@@ -91,7 +92,8 @@ impl InputDatabase {
         Ok(Ok(()))
     }
 
-    /// Reads a sequence. `codes` has its letters if the new database has an index of hashes.
+    /// Reads a sequence. Stores its bases in the buffer `codes` if the new database has an index of
+    /// hashes.
     fn sequence<'a>(
         &'a self,
         oid: u32,

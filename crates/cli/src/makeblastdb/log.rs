@@ -68,7 +68,8 @@ impl Log {
         self.held = hold.then(Vec::new);
     }
 
-    /// Writes a line that comes after this number of sequences, or keeps it until then.
+    /// Writes a line that belongs after the first `sequences` sequences, or keeps it while lines
+    /// wait.
     pub(super) fn write_after(&mut self, sequences: u64, text: &str) {
         match &mut self.held {
             Some(held) => held.push((sequences, text.to_owned())),
@@ -86,7 +87,7 @@ impl Log {
         }
     }
 
-    /// Writes the last lines; `sequences` says whether there were any.
+    /// Writes the last lines; `sequences` is false if no volume was created.
     pub(super) fn end(&mut self, sequences: bool) {
         self.say(if sequences { "" } else { "\nNo volumes were created." });
         self.say("");

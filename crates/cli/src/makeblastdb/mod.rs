@@ -154,7 +154,8 @@ impl Source {
         Ok(Self::Fasta(inputs))
     }
 
-    /// Adds all sequences. The outer error is that of a database that cannot be read.
+    /// Adds all sequences to the new database. The outer error is about reading an input database,
+    /// the inner error is about the new database or a FASTA input.
     fn add_to(
         self,
         builder: &mut DatabaseBuilder,

@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(size(&format!("1.{}", "0".repeat(20))), Some(1));
     }
 
-    /// The places are those that the three releases name.
+    /// The expected files and lines are those in the messages of the three releases.
     #[test]
     fn messages_name_the_places_of_the_release() {
         let place = |text: &str, release| {

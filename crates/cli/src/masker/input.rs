@@ -179,7 +179,7 @@ fn open_taxonomy(search: &SearchPath) -> TaxonomyNames {
 }
 
 /// Reads a sequence of a database. `taxon` looks up the names of a taxon. Returns `None` if a list
-/// of an alias excludes the sequence, with which dustmasker ends.
+/// of an alias excludes the sequence; dustmasker then fails, as in BLAST+.
 fn read(
     database: &Database,
     oid: u32,

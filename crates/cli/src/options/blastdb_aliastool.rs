@@ -89,10 +89,10 @@ const SINCE_OID_MASKS: &[Later] = &[Change::Added.since(&Release::V2_16_0)];
 const KINDS: ValueWords<SequenceKind, 2> =
     ValueWords::new([("nucl", SequenceKind::Nucleotide), ("prot", SequenceKind::Protein)]);
 
-/// Options that convert lists, which exclude those of aliases.
+/// Options that convert or describe lists. Options that make aliases exclude them.
 const LIST_FILES: &[&str] =
     &["gi_file_in", "gi_file_out", "seqid_file_in", "seqid_file_out", "seqid_file_info"];
-/// Options that lists of GIs exclude.
+/// Options that cannot be combined with the conversion of a list of GIs.
 const NOT_WITH_GI_FILES: &[&str] = &[
     "db",
     "dblist",
@@ -109,7 +109,7 @@ const NOT_WITH_GI_FILES: &[&str] = &[
     "title",
     "vdblist",
 ];
-/// Options that lists of identifiers exclude.
+/// Options that cannot be combined with the conversion of a list of identifiers.
 const NOT_WITH_SEQID_FILES: &[&str] = &[
     "gi_file_in",
     "gi_file_out",

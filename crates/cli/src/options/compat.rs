@@ -91,7 +91,7 @@ impl fmt::Display for Reason {
 pub struct ChosenRelease {
     /// The release.
     pub release: &'static Release,
-    /// Why.
+    /// The reason why the program follows the release.
     pub reason: Reason,
 }
 
@@ -141,7 +141,8 @@ fn latest() -> &'static Release {
     Release::ALL[Release::ALL.len() - 1]
 }
 
-/// Returns the choice of the arguments or of the variable; `None` without either.
+/// Returns the choice that `-compat` in the arguments makes, or else that of the environment
+/// variable; `None` without either.
 fn choose(
     arguments: &[OsString],
     variable: Option<&OsStr>,
@@ -182,8 +183,7 @@ pub fn released(value: &Value) -> Option<&'static Release> {
     }
 }
 
-/// Adds `-compat` to the options of a program that has it, as if the user had given the release
-/// there.
+/// Sets `-compat` to this release, as if the user had given it. The program must have the option.
 pub fn insert_release(release: &Release, given: &mut GivenOptions) {
     given.insert(COMPAT.name(), Value::Text(release.version.into()));
 }
@@ -192,7 +192,8 @@ pub fn insert_release(release: &Release, given: &mut GivenOptions) {
 const MISSING_DATABASE_ADVICE: &str =
     ". Please verify the spelling of the BLAST database and its molecule type.";
 
-/// Converts the error for a missing database, or a missing file of one, to that of the release.
+/// Converts the error for a missing database, or for a missing file of a database, to the error of
+/// the release.
 pub fn convert_error(release: &Release, error: Error) -> Error {
     match (error.kind, release.missing_database) {
         (ErrorKind::MissingDatabase, MissingDatabase::NamedWithAdvice) => {
@@ -209,7 +210,7 @@ pub fn convert_error(release: &Release, error: Error) -> Error {
     }
 }
 
-/// Returns the error for a file of a database, or a list, that is missing or invalid.
+/// Returns the release's error for a list or a file of a database that is missing or invalid.
 pub fn database_file_error(release: &Release, what: impl fmt::Display) -> Error {
     convert_error(release, Error { kind: ErrorKind::UnmappedFile, ..Error::database(what) })
 }
@@ -229,7 +230,8 @@ pub fn in_words_of(release: &Release, error: DbError) -> DbError {
     if release.expands_taxa { error.in_later_words() } else { error }
 }
 
-/// Converts an error of the database to that of the release, also for a missing database.
+/// Converts an error of the database to the error of the release, including the error for a missing
+/// database.
 pub fn database_error(release: &Release, error: DbError) -> Error {
     convert_error(release, in_words_of(release, error).into())
 }

@@ -20,7 +20,7 @@ pub enum Change {
     Added,
     /// The option is gone.
     Removed,
-    /// The default.
+    /// The option has another default, or none any more.
     Default(Option<&'static str>),
     /// The paragraphs of help.
     Help(&'static [&'static str]),

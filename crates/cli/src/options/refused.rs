@@ -3,9 +3,9 @@
 /// The part of an option that FleetBLAST refuses. Help and the manual mark it; completions leave it
 /// out.
 ///
-/// [`Values::unsupported`](super::values::Values::unsupported) refuses [`Always`](Self::Always). It
-/// also refuses those of [`Values`](Self::Values) that are words of the option, `true` or `false`.
-/// A program refuses all other values where it reads them. A test compares both with the marks.
+/// [`Values::unsupported`](super::values::Values::unsupported) refuses [`Always`](Self::Always),
+/// and those of [`Values`](Self::Values) that are words of the option, `true` or `false`. A program
+/// refuses all other values where it reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// No part of the option.
@@ -26,7 +26,7 @@ impl Refused {
         matches!(self, Refused::Always | Refused::When(_))
     }
 
-    /// Returns the refused values if other values are accepted.
+    /// Returns the refused values; none if the whole option is refused, or no part of it.
     pub fn values(self) -> &'static [&'static str] {
         match self {
             Refused::Values(values) | Refused::ValuesWhen(values, _) => values,

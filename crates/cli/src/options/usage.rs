@@ -24,12 +24,13 @@ impl ProgramName {
     }
 }
 
-/// The options that the help under the name of a program of BLAST+ has.
+/// The set of options in a help text under the name of a program of BLAST+.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Visibility {
     /// The options that are not hidden.
     Shown,
-    /// Also hidden ones that BLAST+ describes in `-xmlhelp`. It removes the others from its table.
+    /// Also hidden options that BLAST+ describes in `-xmlhelp`. BLAST+ removes all other hidden
+    /// options from its table.
     Hidden,
 }
 

@@ -32,8 +32,8 @@ impl VersionOption {
     }
 }
 
-/// Returns the text of an option for a program. `reason` is why it follows its release, if that can
-/// be chosen.
+/// Returns the text of a version option for a program. `reason` states why the program follows its
+/// release, if the release can be chosen.
 pub fn version_text(option: VersionOption, program: &Program, reason: Option<&str>) -> String {
     match program.release {
         Some(release) => text_of_blast(option, (program, release), reason),

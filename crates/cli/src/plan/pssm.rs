@@ -58,7 +58,7 @@ pub fn read(
     Ok(InitialPssm { pssm, lacks_ungapped, description })
 }
 
-/// Returns the error for an unusable file: BLAST+'s message and the place.
+/// Returns the error for an unusable file: BLAST+'s message, and the position in the file if known.
 fn refusal(program: &str, name: &str, error: &CheckpointError) -> Error {
     match error {
         CheckpointError::Format => {

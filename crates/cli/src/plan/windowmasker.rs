@@ -21,8 +21,8 @@ const DIRECTORIES: &str = "WINDOW_MASKER_PATH";
 const SECTION: &str = "WINDOW_MASKER";
 /// Name of the file of counts in the directory of a taxid.
 const COUNTS: &str = "wmasker.obinary";
-/// Places in BLAST+'s source that its message about missing counts names, and those of later
-/// releases.
+/// Places in BLAST+'s source that its message about missing counts names: where the file is opened,
+/// and where the counts are created. Later releases name `LATER_PLACES`.
 const PLACES: [&str; 2] = [
     "\"c++/include/corelib/ncbidiag.hpp\", line 170",
     "\"c++/include/corelib/ncbidiag.hpp\", line 270",

@@ -140,9 +140,9 @@ struct Bar {
     height: f64,
 }
 
-/// Draws a slice in its rank's row: slices on search threads above, others below. `last` has the
-/// right ends of the last slices drawn above and below. A slice too narrow to see is drawn only to
-/// the right of them.
+/// Draws a slice in the row of its rank: slices on search threads above, others below. `last` has
+/// the right end of the last slice drawn above, and that of the last one below. A slice too narrow
+/// to see is left out if it overlaps the last one.
 fn draw(svg: &mut Svg, slice: &Slice, time: Scale, bar: Bar, last: &mut (f64, f64)) {
     let x = time.pixel(slice.start.max(time.from));
     let end = time.pixel(slice.end.min(time.to));

@@ -61,9 +61,9 @@ pub struct RankFigures {
     pub seconds_outside_threads: BTreeMap<Kind, f64>,
     /// Number of tasks searched.
     pub tasks: u64,
-    /// Time in seconds at which its search threads began their first slice after loading.
+    /// Time in seconds at which the rank's search threads began their first slice after loading.
     pub first: f64,
-    /// Time in seconds at which its search threads ended their last slice after loading.
+    /// Time in seconds at which the rank's search threads ended their last slice after loading.
     pub last: f64,
     /// Messages sent to other ranks.
     pub messages: u64,

@@ -93,8 +93,8 @@ fn add(block: &mut TraceBlock, slice: &Slice, own: &[usize], seconds: f64) {
 /// Estimates of the times of slices, as if ranks did not share cores.
 struct UnsharedTimes {
     ranks_per_host: u32,
-    /// For each host: points of time in seconds, each with core seconds. A slice that runs from the
-    /// start to this time would have had these core seconds.
+    /// For each host: pairs of a time in seconds, and the core seconds of a slice that runs from
+    /// the start to this time.
     had: Vec<Vec<(f64, f64)>>,
 }
 

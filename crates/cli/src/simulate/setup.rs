@@ -162,7 +162,8 @@ fn setup_from_trace(options: &SimulateOptions, path: &Path) -> Result<Setup, Err
     Ok(Setup { job, replicas, block_residues, failures: None, recorded })
 }
 
-/// Returns the weight and number of blocks for `wanted` queries: the blocks of the trace, repeated.
+/// Returns the total weight and the number of blocks for `wanted` queries, if the blocks of the
+/// trace are repeated; without `wanted`, those of the trace.
 fn repeat_blocks(trace: &Trace, wanted: Option<u32>) -> (Weight, u32) {
     let sum = |of: fn(&Weight) -> u64| -> u64 {
         trace.blocks.iter().map(|block| of(&block.weight)).sum()

@@ -15,10 +15,10 @@ use crate::options::search::strategy::IMPORT_SEARCH_STRATEGY;
 use crate::options::spec::{Group, OptionSpec, Program};
 use crate::stored_search::StoredOptions;
 
-/// Options of [`OVERRIDING`] about which BLAST+ warns, but which it uses all the same.
+/// Options of [`OVERRIDING`] about which BLAST+ warns, although it uses their values.
 const WARNED: [&str; 6] = ["show_gis", "html", "line_length", "sorthits", "sorthsps", "mt_mode"];
 
-/// Further options about which BLAST+ does not warn.
+/// Options outside [`OVERRIDING`] about which BLAST+ does not warn.
 const ACCEPTED: [&str; 10] = [
     "db",
     "dbsize",

@@ -6,7 +6,8 @@ use fleetblast_seq::alphabet;
 use fleetblast_seq::nucleotide::blastna;
 use fleetblast_stats::release::Release;
 
-/// Parts of titles that BLAST+ rewrites in titles, beside several blanks.
+/// Parts of titles that BLAST+ rewrites, besides runs of blanks. Strategies with such titles are
+/// refused.
 const REWRITTEN: [&[u8]; 9] = [b"( ", b" )", b" ,", b" ;", b",,", b", ,", b"; ;", b". [", b", ["];
 
 /// Writes queries as FASTA. The error is the part that is not supported.

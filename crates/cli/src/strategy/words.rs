@@ -13,7 +13,8 @@ use crate::options::spec::Program;
 use crate::options::usage::ProgramName;
 use crate::stored_search::{BOOLEANS, INTEGERS, StoredOptions, query_filter, search_options};
 
-/// Options that [`search_options`] does not restore, with their stored names.
+/// Options with a number that this file restores, since [`search_options`] does not, with their
+/// stored names.
 const FURTHER: [(&str, &str); 14] = [
     ("xdrop_gap", "GapXDropoff"),
     ("xdrop_gap_final", "GapXDropoffFinal"),
@@ -46,8 +47,7 @@ const SHARED: [(&str, &str); 10] = [
     ("max_target_seqs", "HitlistSize"),
 ];
 
-/// Options with words of their own: the template type and `-subject_besthit`, and the searched
-/// range.
+/// Options that need code of their own to be restored, with their stored names.
 const OWN_WORDS: [(&str, &str); 5] = [
     ("template_type", "MBTemplateType"),
     ("subject_besthit", "UseSubjectBestHit"),

@@ -52,8 +52,8 @@ pub const SUBJECTS_OF_NUCLEOTIDES: &[OptionSpec] = &[
     SUBJECT_LOC.excludes(&NO_NUCLEOTIDE_DATABASE).spec,
 ];
 
-/// Options that exclude each other, in the order of the checks. Lists of taxa do not exclude the
-/// first.
+/// Options that exclude each other, in the order of the checks. The options for taxids do not
+/// exclude `-no_taxid_expansion`, the first one.
 const EXCLUSIVE: [&str; 12] = [
     "no_taxid_expansion",
     "gilist",
@@ -298,7 +298,7 @@ pub const SUBJECT_LOC: Opt<OsString> = Opt::text(
 .label("range")
 .excludes(&NO_DATABASE);
 
-/// Returns the last `N` of [`EXCLUSIVE`] but for one entry.
+/// Returns the last `N` + 1 entries of [`EXCLUSIVE`] without the entry `name`.
 const fn all_but<const N: usize>(name: &str) -> [&'static str; N] {
     let mut others = [""; N];
     let (mut at, mut next) = (EXCLUSIVE.len() - N - 1, 0);

@@ -104,7 +104,7 @@ const fn concat_paragraphs<const N: usize>(parts: &[&[&'static str]]) -> [&'stat
     lines
 }
 
-/// The formats that all programs have in all releases.
+/// Help text: the formats that all programs have in all releases.
 const FORMATS: [&str; 18] = [
     "alignment view options:",
     "  0 = Pairwise,",
@@ -133,7 +133,7 @@ const ORGANISMS: &str = " 18 = Organism Report";
 const ORGANISMS_AND_CSV: [&str; 2] =
     [" 18 = Organism Report,", " 20 = Comma-separated values with header lines"];
 
-/// How columns are chosen.
+/// Help text: how to choose columns.
 const CHOICE: [&str; 6] = [
     "a custom format specified by space delimited format specifiers,",
     "or by a token specified by the delim keyword.",
@@ -143,7 +143,7 @@ const CHOICE: [&str; 6] = [
     "The supported format specifiers are:",
 ];
 
-/// How columns are chosen in programs with the format SAM.
+/// Help text: how to choose columns in programs with the format SAM.
 const CHOICE_WITH_SAM: [&str; 6] = [
     "a custom format specified by space delimited format specifiers,",
     "or in the case of options 6, 7, and 10, by a token specified",
@@ -153,7 +153,7 @@ const CHOICE_WITH_SAM: [&str; 6] = [
     "The supported format specifiers for options 6, 7 and 10 are:",
 ];
 
-/// The first columns.
+/// Help text: the first columns.
 const QUERIES: [&str; 4] = [
     "\t    qseqid means Query Seq-id",
     "\t       qgi means Query GI",
@@ -161,7 +161,7 @@ const QUERIES: [&str; 4] = [
     "\t   qaccver means Query accesion.version",
 ];
 
-/// The first columns since 2.16.0, without two slips of the pen.
+/// Help text: the first columns since 2.16.0, with two spelling errors corrected.
 const LATER_QUERIES: [&str; 4] = [
     QUERIES[0],
     QUERIES[1],
@@ -169,7 +169,7 @@ const LATER_QUERIES: [&str; 4] = [
     "\t   qaccver means Query accession.version",
 ];
 
-/// The other columns.
+/// Help text: the columns after [`QUERIES`].
 const COLUMNS: [&str; 49] = [
     "\t      qlen means Query sequence length",
     "\t    sseqid means Subject Seq-id",
@@ -222,14 +222,14 @@ const COLUMNS: [&str; 49] = [
     "\t    qcovus means Query Coverage Per Unique Subject (blastn only)",
 ];
 
-/// The default columns.
+/// Help text: the default columns.
 const DEFAULT_COLUMNS: [&str; 2] = [
     "When not provided, the default value is:",
     "'qaccver saccver pident length mismatch gapopen qstart qend sstart send evalue bitscore', \
      which is equivalent to the keyword 'std'",
 ];
 
-/// Optional contents of SAM.
+/// Help text: the optional contents of SAM.
 const COLUMNS_OF_SAM: [&str; 4] = [
     "The supported format specifier for option 17 is:",
     "\t        SQ means Include Sequence Data",

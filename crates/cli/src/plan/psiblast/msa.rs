@@ -100,7 +100,8 @@ fn find_query_row<'a>(
     Err(Error::engine(format_args!("{name}: the query is not in the alignment")))
 }
 
-/// Returns the error for an unusable file: BLAST+'s message if it has one, and the place.
+/// Returns the error for an unusable file: BLAST+'s message, if it has one, and the position in the
+/// file.
 fn refusal(name: &str, error: &MsaError) -> Error {
     match error {
         MsaError::Unsupported(what) => {
