@@ -1,6 +1,7 @@
-//! `-outfmt 11` (BLAST archives): every shape of a job writes the same archives, one for each batch
-//! of queries, `blast_formatter` makes the reports of the search from them, and what is not
-//! supported is refused by name. The bytes themselves are compared with BLAST+ by the tables.
+//! `-outfmt 11` (BLAST archives): a job writes the same archives, one for each batch of queries,
+//! with any number of ranks, groups and partitions. `blast_formatter` makes the reports of the
+//! search from them. Options that archives do not support are refused by name. The tables of
+//! `difftest` compare the bytes with BLAST+.
 
 use std::fs;
 use std::path::Path;

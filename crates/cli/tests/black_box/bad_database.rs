@@ -8,8 +8,8 @@ use crate::sandbox::{SEQUENCES, Sandbox, is_above_permissions, message, sound};
 use crate::volumes::{FIVE, FOUR, entries, volume};
 use fleetblast_db::VolumeBytes;
 
-/// Returns the byte offset in the index of the offset of sequence `i`; the index ends with this
-/// table.
+/// Returns the position in the index, in bytes, of the entry with the offset of sequence `i`. The
+/// table of these offsets is at the end of the index.
 fn sequence_offset(bytes: &VolumeBytes, i: usize) -> usize {
     bytes.index.len() - 4 * (SEQUENCES + 1 - i)
 }

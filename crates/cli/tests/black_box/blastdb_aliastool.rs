@@ -103,8 +103,8 @@ fn files_and_messages_are_those_of_the_oracle() {
     }
 }
 
-/// An older alias would mean a new list without a word. Without an older alias, BLAST+'s files
-/// are left.
+/// If the alias fails, the list of an older alias stays: the older alias would silently include the
+/// sequences of a new list. Without an older alias, BLAST+'s files are left.
 #[test]
 fn an_alias_that_fails_leaves_the_list_of_the_older_one() {
     let Some(fixture) = fixture() else { return };

@@ -125,8 +125,8 @@ impl Place {
         place
     }
 
-    /// Returns such a directory, and the output of a search with `MANY` in one process, which runs
-    /// once for all tests.
+    /// Returns a copy of the directory of [`with_repeats`](Self::with_repeats), and the output of a
+    /// search with `MANY` in one process, which runs once for all tests.
     fn with_expected() -> (Place, &'static Output) {
         static EXPECTED: OnceLock<Output> = OnceLock::new();
         let place = Place::with_repeats();

@@ -15,11 +15,12 @@ use crate::sandbox::{Sandbox, message};
 
 /// Longest wait: more than enough for a short search on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Exit codes: for faulty queries, subjects and options, and for faulty databases and their lists.
+/// Exit codes: `INPUT` for faulty queries, subjects and options, `DATABASE` for faulty databases
+/// and lists of their sequences.
 const INPUT: i32 = 1;
 const DATABASE: i32 = 2;
-/// Sizes of files in megabytes, tried in turn. On a busy machine the test may notice too late that
-/// a program reads, many times.
+/// Sizes of files in megabytes, tried in turn: on a busy machine the test often notices too late
+/// that a program has begun to read.
 const SIZES: [u64; 12] = [20, 20, 20, 80, 80, 80, 80, 80, 160, 160, 160, 160];
 /// Least number of bytes that a program has read when it is stopped. It reads the first bytes to
 /// detect the format.

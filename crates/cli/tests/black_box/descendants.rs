@@ -1,4 +1,5 @@
-//! Taxa with their descendants, in the releases that search for them: `taxonomy4blast.sqlite3`.
+//! Taxa with their descendants (file `taxonomy4blast.sqlite3`), in the releases whose taxids
+//! include descendants.
 
 use std::fs;
 use std::path::Path;

@@ -25,11 +25,11 @@ use fastrand::Rng;
 
 /// Exit code of a job that ended early in order.
 const DRAINED: i32 = 75;
-/// Number of moments for a job in one process; on processes there are a third.
+/// Number of moments for a job in one process. A job of several processes has a third of them.
 const MOMENTS: usize = 30;
-/// An ordinary test run tries one moment in this number.
+/// An ordinary test run tries one of every `SHARE` moments.
 const SHARE: usize = 3;
-/// The last moment, in milliseconds after the start.
+/// The last moment at which a signal is sent, in milliseconds after the start of the job.
 const LATEST: u64 = 200;
 const SIGNALS: [Signal; 4] = [Signal::TERM, Signal::INT, Signal::HUP, Signal::USR1];
 

@@ -20,8 +20,8 @@ fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_fleetblast"))
 }
 
-/// Runs one process with the first arguments and two with the others; returns exit code, standard
-/// output and standard error.
+/// Runs one process with the arguments `first`, and two with the arguments `others`. Returns exit
+/// code, standard output and standard error.
 fn run(sandbox: &Sandbox, first: &[&str], others: &[&str]) -> (Option<i32>, String, String) {
     let mut command: Command = launched(program(), 1);
     command.args(first).args([":", "-n", "2"]).arg(program()).args(others);

@@ -65,8 +65,8 @@ impl Views {
         write(&self.path(name), "db", &FOUR, &family(seed, count));
     }
 
-    /// Changes bytes of a file of the odd database to `one`, or to `other` where they are `one`
-    /// already.
+    /// Changes the bytes at `places` in a file of the odd database to `one`, or to `other` if they
+    /// are `one` already.
     fn change(&self, file: &str, places: impl IntoIterator<Item = usize>, [one, other]: [u8; 2]) {
         let path = self.path("odd").join(file);
         let mut bytes = fs::read(&path).expect("a file");

@@ -155,8 +155,8 @@ fn add(program: &Program, line: &mut Line, option: &OptionSpec, value: Option<St
     }
 }
 
-/// Returns a command line that tries an option with a value, together with options that give it a
-/// meaning.
+/// Returns a command line that tries an option with a value, together with options without which it
+/// would have no effect.
 fn line_of(program: &Program, base: &[&str], option: &OptionSpec, value: Option<String>) -> Line {
     let mut line = Line::new();
     let is_of_ranks = fleet::OPTIONS.iter().any(|other| other.name == option.name);

@@ -50,7 +50,8 @@ pub(crate) fn proteins(count: usize) -> TempDir {
     dir
 }
 
-/// Makes such a directory with bases. Some of its queries cannot be searched.
+/// Makes a directory with this number of nucleotide queries in `q.fa`, and with the database `db`.
+/// Some of the queries cannot be searched.
 pub(crate) fn bases(count: u64) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let mut random = Rng::with_seed(9);

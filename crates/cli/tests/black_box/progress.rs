@@ -28,8 +28,8 @@ static PLACE: LazyLock<TempDir> = LazyLock::new(|| {
     }
     dir
 });
-/// Number of sequences at first, wanted time of a search, and the most times more sequences to
-/// reach that time.
+/// Number of sequences in the first database. If a search of it takes less than the time `WANTED`,
+/// a database with up to `MOST` times more sequences replaces it.
 const SUBJECTS: usize = 2_500;
 const WANTED: Duration = Duration::from_secs(4);
 const MOST: f64 = 40.0;

@@ -55,8 +55,8 @@ fn the_report_matrices_and_messages_are_those_of_the_search() {
     }
 }
 
-/// Does the same for metadata with alignments. The I/O site makes the report with its database, and
-/// prints the warnings that belong to it.
+/// Makes the report from metadata `m` with alignments, and from the database of the I/O site.
+/// Returns the results of the search with this report, and with the messages of both sites.
 fn through_hits(place: &Place, searched: RunResults, options: &str) -> RunResults {
     assert!(searched.code == Some(0) && searched.report.is_empty(), "{}", searched.messages);
     let expanded = place.run_command(fleetblast(place, &format!("expand m -db db {options}")));

@@ -40,7 +40,7 @@ pub(crate) const SEARCHES: &[&str] = &[
     "-num_iterations 3 -outfmt 5 -max_target_seqs 5 -inclusion_ethresh 1",
 ];
 
-/// Returns three of [`SHAPES`], others for each number.
+/// Returns three of [`SHAPES`]; which three depends on `number`.
 fn shapes(number: usize) -> impl Iterator<Item = &'static str> {
     (0..3).map(move |more| SHAPES[(3 * number + more) % SHAPES.len()])
 }

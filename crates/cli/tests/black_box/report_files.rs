@@ -1,5 +1,6 @@
-//! Formats 13 and 14, a file for each query and an index: every shape of a job writes the same
-//! files, and only a complete report has any. The bytes are compared with BLAST+ by the tables.
+//! Formats 13 and 14, a file for each query and an index: a job writes the same files with any
+//! number of ranks, groups and partitions, and only a complete report has any files. The tables of
+//! `difftest` compare the bytes with BLAST+.
 
 use std::collections::BTreeMap;
 use std::fs;

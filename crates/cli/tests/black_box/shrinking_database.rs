@@ -20,7 +20,7 @@ use fastrand::Rng;
 
 /// Number of moments for each way to read.
 const MOMENTS: usize = 50;
-/// An ordinary test run tries one moment in this number.
+/// An ordinary test run tries one of every `SHARE` moments.
 const SHARE: usize = 10;
 const DATABASE: i32 = 2;
 /// Exit code of `blastdbcmd` if a file is too short when it opens the database. This happens

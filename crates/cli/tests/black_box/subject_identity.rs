@@ -11,7 +11,7 @@ use tempfile::TempDir;
 const DATABASE: i32 = 2;
 /// Exit code of a refusal, and of a search whose last query cannot be read.
 const INPUT: i32 = 1;
-/// 203 bases: three are in the last byte.
+/// 203 bases: at four bases a byte, the last byte has three.
 const LONG: &str = "ACGATTGCCATGACGTTAGCATCGGATCTTACGGCATTCGAGGCTAACTGATCGGTACCATTGCAAGGTCTTGACCATGCGTAACGTCAGTTGCAACCGG\
     TACTGGATCCATNNNGCATTACGGATCAGTCCAAGTCTTGCAGCAATGCCTGATTCGAACGTGGATACCTTAGGACGTCATGCCGATATTGCGACTAGTACGT";
 

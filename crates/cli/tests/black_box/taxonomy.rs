@@ -32,7 +32,7 @@ pub(crate) fn taxdb() -> (Vec<u8>, Vec<u8>) {
     (index.into_iter().flat_map(u32::to_be_bytes).collect(), data.into_bytes())
 }
 
-/// Makes databases `p5` and `p4` beside those of every fixture, and a taxonomy database in `tax`.
+/// Makes a fixture that also has the databases `p5` and `p4`, and a taxonomy database in `tax`.
 fn fixture() -> Fixture {
     let fixture = Fixture::new();
     let path = |name: &str| fixture.path().join(name);

@@ -142,7 +142,8 @@ fn with_usual<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     all
 }
 
-/// Returns whether this process may read a file without permission. Then prints what is not tested.
+/// Returns whether this process can read a file without permission to do so, as root can. If so,
+/// prints that permissions are not tested.
 pub fn is_above_permissions(unreadable: &Path) -> bool {
     let above = fs::File::open(unreadable).is_ok();
     if above {

@@ -12,7 +12,8 @@ use super::sites::*;
 use crate::patience::wait_until;
 
 impl Sites {
-    /// Starts a receiver that takes a silent peer for dead after a third of this time.
+    /// Starts a receiver with `-link_timeout seconds`, which takes a silent peer for dead after a
+    /// third of that time.
     fn receive_for(&self, seconds: &str) -> Receiver {
         let link = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", seconds];
         let words = ["-key", "io_site", "-peer", &self.keys[SEARCH_SITE], "-db", "db"];
