@@ -7,7 +7,7 @@ use std::path::Path;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_stats::release::Release;
 
-/// Exit code of BLAST+ for a file that must exist.
+/// Exit code of BLAST+ if a required file is missing.
 const MISSING: u8 = 255;
 
 /// Makes the file `name` the configuration of the program. A name without a directory is searched

@@ -43,7 +43,7 @@ pub(crate) fn convert_last_error(release: &Release, error: Error) -> Error {
 /// A place in NCBI's source that throws an exception.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// Path of the file in `src`. Later releases name it.
+    /// Path of the file in `src`, which the messages of later releases contain.
     pub(crate) file: &'static str,
     /// Lines of 2.12.0, 2.16.0 and 2.17.0.
     pub(crate) lines: [u32; 3],

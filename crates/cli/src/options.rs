@@ -53,7 +53,7 @@ use fleetblast_stats::release::Release;
 
 /// The release of BLAST+ that the options follow.
 pub(crate) const RELEASE: &Release = &Release::V2_12_0;
-/// The [own version](spec::Program::own_version) of programs that have the version of their
+/// Value of [`own_version`](spec::Program::own_version) for programs that have the version of their
 /// release, but whose descriptions lack it.
 const UNDESCRIBED_RELEASE: &str = "";
 

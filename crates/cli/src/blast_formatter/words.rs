@@ -49,7 +49,7 @@ const WITHOUT_EFFECT: [&str; 30] = [
     ITERATION,
 ];
 
-/// Number of subjects to keep that BLAST+ assumes where an archive has none.
+/// Number of subjects to keep that BLAST+ assumes if an archive does not state it.
 const KEPT: i64 = 500;
 /// Number by which BLAST+ names the type of a list of big integers in a message: the position among
 /// the alternatives of `Blast4-value` (blast.asn), counted from 1.

@@ -258,8 +258,8 @@ impl Alias<'_> {
         Ok(())
     }
 
-    /// Adds names of VDBs to the alias file (`joins`), or writes a file of VDBs only. An empty list
-    /// has no effect.
+    /// Adds names of VDBs to the alias file if `joins` is true, or else writes a file with only
+    /// these names. An empty list has no effect.
     fn write_vdbs(&self, names: &[Vec<u8>], joins: bool) -> Result<(), Error> {
         if names.is_empty() {
             return Ok(());

@@ -27,7 +27,7 @@ pub(super) struct Options {
     pub(super) tests: Vec<Selection>,
     /// Whether no option selects sequences.
     pub(super) is_default_test: bool,
-    /// Not `-no_isam`.
+    /// Whether to look up identifiers; false with `-no_isam`.
     pub(super) looks_up_ids: bool,
     /// `-legacy`.
     pub(super) checks_legacy_files: bool,

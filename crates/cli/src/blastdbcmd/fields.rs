@@ -34,7 +34,7 @@ pub(super) enum Layout {
     Lines(Vec<u8>),
 }
 
-/// Checks an `-outfmt`. Beside `%f`, `%b` or `%d`, all other fields are ignored.
+/// Checks an `-outfmt`. If it has `%f`, `%b` or `%d`, its other fields are ignored.
 ///
 /// Removes the number of a masking algorithm after `%m`, and sets the masks of `%m` in `config`.
 pub(super) fn layout(format: &[u8], config: &mut Config, source: &Source) -> Result<Layout, Stop> {

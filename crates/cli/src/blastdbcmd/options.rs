@@ -68,7 +68,7 @@ pub(super) enum Operation {
         /// `-exact_length`.
         exact_length: bool,
     },
-    /// `-metadata`; the text of `-metadata_output_prefix` is before each file.
+    /// `-metadata`, with the text of `-metadata_output_prefix` before the names of files.
     Metadata {
         /// Text before the names of files.
         prefix: Vec<u8>,

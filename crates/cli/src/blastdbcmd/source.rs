@@ -52,8 +52,8 @@ impl Source {
         })
     }
 
-    /// Opens the database to retrieve sequences. With `taxids` and `-target_only`, all other
-    /// definition lines are hidden.
+    /// Opens the database to retrieve sequences. With `taxids` and `-target_only`, definition lines
+    /// with other taxids are hidden.
     pub(super) fn open_for(
         options: &Options,
         search: SearchPath,

@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(Layout::new(b"x", &Release::V2_12_0), None);
     }
 
-    /// As above, from release 2.17.0.
+    /// The expected lines are from `blastdbcmd -tax_info -outfmt FORMAT` of release 2.17.0.
     #[test]
     fn later_releases_count_and_combine_all_columns_with_others() {
         for (format, expected) in [

@@ -8,8 +8,7 @@ use super::text::{percent, rate, size, time};
 const SEARCH_RATE: f64 = 100e6;
 /// Percentage of a database in the page cache that counts as all of it.
 const WARM_PERCENT: f64 = 98.0;
-/// Share of the rate of plain reads. A mapping that is slower than that is limited by its
-/// read-ahead.
+/// Share of the rate of plain reads below which the read-ahead limits a mapping.
 const MAPPED_SHARE: f64 = 0.6;
 /// Fewest bytes from which to estimate the rate of the disk.
 const ENOUGH: u64 = 1_000_000;

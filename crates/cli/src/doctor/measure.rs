@@ -187,7 +187,7 @@ impl Memory {
     }
 }
 
-/// Parses the word in brackets: `always [madvise] never`.
+/// Returns the word in brackets of a setting such as `always [madvise] never`.
 fn selected_word(setting: &str) -> Option<String> {
     let (_, rest) = setting.split_once('[')?;
     Some(rest.split_once(']')?.0.to_owned())

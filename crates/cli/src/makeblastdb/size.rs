@@ -86,7 +86,7 @@ fn parse(text: &[u8]) -> Result<u64, Fault> {
     u64::try_from(size).map_err(|_| Fault { lines: TOO_MANY_DIGITS, at: last })
 }
 
-/// Parses a unit: the exponent, the base, and the offset after the unit.
+/// Parses a unit. Returns the exponent and the base of its factor, and the offset after the unit.
 fn unit(text: &[u8], start: usize) -> (u32, u64, usize) {
     let upper = |at: usize| text.get(at).map(u8::to_ascii_uppercase);
     let at = start + usize::from(text.get(start) == Some(&b' '));

@@ -21,7 +21,7 @@ pub(super) struct MaskWriter<'a> {
     options: &'a Options,
     output: Output,
     numbering: Numbering,
-    /// The writer of a file of masks, for formats that are one.
+    /// The writer of a file of masks; `None` for formats of other kinds.
     file: Option<MaskFileWriter>,
 }
 

@@ -109,8 +109,8 @@ impl Program {
         groups.position(|group| *group == option.group).map(|at| at + 1)
     }
 
-    /// Returns the names of the options that `option` excludes, without those that other releases
-    /// of the program have.
+    /// Returns the names of the options that `option` excludes, without options that the program
+    /// has in other releases only.
     pub fn excluded_by(&self, option: &OptionSpec) -> Vec<&'static str> {
         let is_of_others = |name: &str| {
             self.of_all_releases().any(|other| other.name == name) && self.find(name).is_none()

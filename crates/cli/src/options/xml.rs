@@ -91,7 +91,8 @@ fn range(out: &mut String, name: &str, (from, to): (i32, i32)) {
     out.push_str(&format!("</{name}>\n"));
 }
 
-/// Formats required and excluded options, if there are any, by the name of the first option.
+/// Formats the required and the excluded options of all options, sorted by the option that requires
+/// or excludes another one; nothing if there are none.
 fn dependencies(out: &mut String, program: &Program, options: &[OptionSpec]) {
     let mut required = Vec::new();
     let mut excluded = Vec::new();

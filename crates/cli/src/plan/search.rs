@@ -34,7 +34,7 @@ pub struct SearchPlan {
     pub reads_again: bool,
     /// Papers that the reports cite.
     pub citations: Citations,
-    /// The program that the report names, if it is another one.
+    /// The program that reports name; `None` for the one that searches.
     pub reported_program: Option<ReportedProgram>,
     /// Number of query letters in a batch.
     pub batch_size: BatchSize,
