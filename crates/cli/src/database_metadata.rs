@@ -11,7 +11,7 @@ use fleetblast_job::error::Error;
 use fleetblast_report::json;
 use fleetblast_stats::release::Release;
 
-/// Version of the format.
+/// Version of the metadata format.
 const VERSION: &str = "1.2";
 
 /// Last two letters of the extensions of a volume's files.
@@ -102,7 +102,7 @@ impl DescribedDatabase<'_> {
         Ok(out)
     }
 
-    /// Returns the names without directories.
+    /// Returns the names of the database without directories.
     fn short_names(&self) -> Vec<u8> {
         let names = self.names.split(|&byte| byte == b' ').filter(|name| !name.is_empty());
         let short = |name: &[u8]| -> Vec<u8> {

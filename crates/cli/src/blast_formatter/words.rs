@@ -55,7 +55,7 @@ const KEPT: i64 = 500;
 /// the alternatives of `Blast4-value` (blast.asn), counted from 1.
 const BIG_INTEGERS: u32 = 13;
 
-/// Returns the arguments with which the stored search would be run, and its report be formatted.
+/// Returns the command-line arguments that run the stored search and format its report.
 ///
 /// # Errors
 /// Subjects that are not stored; a stored option that is not supported.

@@ -275,8 +275,8 @@ impl Alias<'_> {
         write_file(&destination(&path), &text)
     }
 
-    /// Returns the list of GIs in binary. A text list is converted to a file beside the alias,
-    /// which the caller places.
+    /// Returns the file with the list of GIs in binary. Converts a text list to a new file beside
+    /// the alias; the caller gives that file its final path.
     fn binary_gi_list(&self, list: &OsStr) -> Result<GiList, Error> {
         require_file(list, self.release)?;
         let shown = list.to_string_lossy();
@@ -351,7 +351,7 @@ fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
 }
 
-/// Returns the name of a database without its directory and the extension of a file of it.
+/// Returns the last part of a path, without an extension of a database such as `.pin` or `.nal`.
 fn base_name(path: &[u8]) -> &[u8] {
     let name = file_name(path);
     match name.len().checked_sub(4).map(|at| name.split_at(at)) {

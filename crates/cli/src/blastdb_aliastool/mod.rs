@@ -2,7 +2,8 @@
 //!
 //! Messages, exit codes and files are those of BLAST+ (`blastdb_aliastool.cpp`, `writedb.cpp`,
 //! `seqidlist_writer.cpp`), with two differences. A file appears under its name when it is
-//! complete, and a run that fails leaves an older one. A file that cannot be written is an error.
+//! complete, so a run that fails leaves an older file unchanged. A file that cannot be written is
+//! an error.
 
 mod alias;
 mod gi_list;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fleetblast_job::allowed_cpus;
 
-/// Upper bound of the numbers of CPUs: a damaged file must not fill the memory.
+/// Upper bound of CPU numbers: a damaged file must not fill the memory.
 const MOST: u32 = 1 << 16;
 
 /// Parses a list of CPUs; `None` for malformed text.

@@ -36,7 +36,8 @@ pub(super) struct SetOptions {
 }
 
 impl SetOptions {
-    /// Creates the options that each task sets: in later releases, its default e-value.
+    /// Creates the options that every task sets: its default e-value in later releases, none
+    /// before.
     pub fn of_task(evalue: f64, release: &Release) -> SetOptions {
         let mut set = SetOptions::default();
         if release.tasks_set_evalue {

@@ -351,8 +351,8 @@ fn collect_equal_options(all: &CommonOptions) -> BTreeMap<String, String> {
     ])
 }
 
-/// Returns the given option that names a file of sequences to search or to exclude, or taxa that
-/// such a file expands, if there is one.
+/// Returns the option that restricts the search by a list in a file, or by taxids whose descendants
+/// come from the taxonomy file; `None` if no such option is given.
 fn find_sequence_list_option(lists: &SequenceLists, release: &Release) -> Option<String> {
     let SequenceLists {
         gis,

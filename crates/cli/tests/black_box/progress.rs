@@ -92,7 +92,7 @@ fn on_terminal_in(directory: &Path, script: &str) -> (String, Duration) {
     (shown, start.elapsed())
 }
 
-/// Returns all numbers before ` %`, in their order, in tenths.
+/// Returns all percentages in a text, in their order, in tenths of a percent.
 fn shares(shown: &str) -> Vec<u32> {
     let parts: Vec<&str> = shown.split(" %").collect();
     let number = |part: &&str| {

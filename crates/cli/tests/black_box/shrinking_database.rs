@@ -41,7 +41,7 @@ enum Change {
     Cut(u64),
     /// The file is cut, and then filled up with zeros.
     CutAndFilled(u64),
-    /// The file is overwritten with the same file of another database.
+    /// The file is overwritten with the corresponding file of another database.
     Overwritten,
 }
 

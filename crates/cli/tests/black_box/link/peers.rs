@@ -152,8 +152,8 @@ fn what_was_recorded_is_of_no_use() {
     assert_eq!((code, messages.matches("is not let in").count()), (Some(0), 1), "{messages}");
 }
 
-/// The peers send nothing, nonsense, half a message, or an endless one. They are more than may
-/// wait.
+/// The peers send nothing, nonsense, half a message, or an endless message. There are more of them
+/// than may wait at a time.
 #[test]
 fn strangers_are_cut_off_in_time() {
     let sites = Sites::new(5);
