@@ -73,8 +73,8 @@ impl AlignmentPositions {
         self.subject_strand().map(|strand| self.tabular(strand))
     }
 
-    /// Returns the strand that tabular formats derive from the first and last position. If the
-    /// alignment has a single base, both are equal, and the strand is plus.
+    /// Returns the strand that tabular formats show: `strand`, but plus if the subject's first and
+    /// last printed positions are equal, because BLAST+ derives the strand from them.
     fn tabular(&self, strand: Strand) -> Strand {
         let [start, end] = self.subject.printed_ends();
         if start == end { Strand::Plus } else { strand }

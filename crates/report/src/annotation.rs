@@ -11,16 +11,16 @@ use crate::error::ReportError;
 use crate::model::{AsnEncoding, QueryResult, ReportSetup, SubjectSource};
 use crate::seq_align::subject_alignments;
 
-/// How an encoding writes the constant parts of a `Seq-annot`.
+/// The constant text that an encoding writes around the variable values of a `Seq-annot`.
 struct Frame {
-    /// Before the first item of the description.
+    /// Bytes before the first item of the description.
     start: &'static [u8],
-    /// Between the description and the first alignment.
+    /// Bytes between the description and the first alignment.
     middle: &'static [u8],
     end: &'static [u8],
-    /// Between two items of a list.
+    /// Bytes between two items of a list.
     separator: &'static [u8],
-    /// Depths of the items of the description, and of the alignments.
+    /// Nesting depths: of the items of the description, and of the alignments.
     depths: [usize; 2],
 }
 

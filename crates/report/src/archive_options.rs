@@ -23,7 +23,8 @@ pub struct ArchiveRequest {
     pub algorithm_options: Vec<ArchiveOption>,
     /// Restrictions of the subjects, in BLAST+'s order.
     pub subject_options: Vec<ArchiveOption>,
-    /// The strand of the queries in a location: `both`, `plus` or `minus`, `unknown` for proteins.
+    /// The strand in the locations of the queries: `both`, `plus` or `minus`, or `unknown` for
+    /// proteins.
     pub strand: String,
     /// Description of PSSMs; `None` if the search makes none.
     pub pssms: Option<ArchivedPssms>,
@@ -75,7 +76,7 @@ pub enum OptionValue {
     BigIntegers(Vec<i64>),
     /// A real number.
     Real(f64),
-    /// A greatest e-value.
+    /// An upper limit of e-values.
     Evalue(f64),
     /// A text.
     Text(String),

@@ -4,13 +4,14 @@ use fleetblast_db::Defline;
 use fleetblast_seq::id::SeqId;
 
 /// The name of a subject in the archive of a search that a list restricted. BLAST+ does not restore
-/// the list: the report of such an archive can show all definition lines of the subject, but names
-/// it as the archive does.
+/// the list: a report of the archive can show all definition lines of the subject, but names the
+/// subject as the archive does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivedName {
     /// The identifier in alignments.
     pub id: SeqId,
-    /// The identifiers that the search showed, such as `gi:5`; empty for all.
+    /// The identifiers of the subject, such as `gi:5`, that the search showed; empty if it showed
+    /// all.
     pub listed: Vec<Vec<u8>>,
 }
 

@@ -202,9 +202,9 @@ pub struct Columns {
     pub list: Vec<Column>,
     /// The delimiter: a tab, a comma, or the text after `delim=`.
     pub delimiter: Vec<u8>,
-    /// Whether names of taxa are quoted.
+    /// Whether names of taxa are printed in quotes.
     pub quotes_taxa: bool,
-    /// Whether the names of the columns come before the rows.
+    /// Whether a line with the names of the columns comes before the rows.
     pub has_headings: bool,
 }
 

@@ -49,7 +49,7 @@ pub fn write_location(
 /// The algorithm of a file of masks.
 #[derive(Clone, Debug)]
 pub struct MaskAlgorithm {
-    /// Number of the list of masks.
+    /// Number that identifies the list of masks in the file.
     pub id: i64,
     /// NCBI's number of the program.
     pub program: i64,
@@ -65,7 +65,8 @@ pub struct MaskFileWriter {
     algorithm: MaskAlgorithm,
     encoding: MaskEncoding,
     has_locations: bool,
-    /// Encoded locations of a binary file, which is written at the end.
+    /// Encoded locations so far. Only a binary file needs them, because it is written as a whole at
+    /// the end.
     locations: Vec<u8>,
 }
 

@@ -44,7 +44,7 @@ impl ReportSetup<'_> {
         self.params.common().release.banner(self.program.name())
     }
 
-    /// Returns the encoding of XML.
+    /// Returns the character encoding of the XML report.
     pub(crate) fn xml_encoding(&self) -> XmlEncoding {
         self.params.common().release.xml_encoding
     }

@@ -52,16 +52,17 @@ fn defined(definition: Vec<u8>) -> Vec<u8> {
 pub struct SubjectNames {
     /// All definition lines.
     pub deflines: Vec<Defline>,
-    /// Index of the line with `own_id`; without one of the first line with a gi, or of the first.
+    /// Index of the definition line that names the subject: the line with `own_id` if there is such
+    /// an identifier, else the first line with a gi, else the first line.
     chosen: usize,
     /// For each definition line, whether the pairwise report shows it.
     shown: Vec<bool>,
     /// Whether the search was restricted to a list of sequences.
     is_listed: bool,
-    /// The identifier in alignments, if an archive has it, or if the definition lines are those of
-    /// another sequence.
+    /// The identifier by which alignments name the subject, if it comes from an archive or if the
+    /// definition lines are those of another sequence; otherwise `None`.
     own_id: Option<SeqId>,
-    /// The name in the archive of a restricted search.
+    /// The name of the subject in the archive of a restricted search; `None` for other reports.
     archived: Option<ArchivedName>,
     is_protein: bool,
     /// Scientific name of the subject's taxon: `None` without a taxid, empty for a taxon without a
@@ -140,8 +141,8 @@ impl SubjectNames {
         self.own_id.as_ref().or_else(|| alignment_id(&self.deflines))
     }
 
-    /// Returns the identifiers that archives list for a subject of a restricted search
-    /// (`GetFilteredRedundantSeqids`, blast_seqinfosrc_aux.cpp); none for other searches.
+    /// Returns the identifiers that an archive of a restricted search lists for the subject; none
+    /// if the search is not restricted (`GetFilteredRedundantSeqids`, blast_seqinfosrc_aux.cpp).
     pub fn listed_ids(&self) -> Vec<Vec<u8>> {
         if let Some(name) = &self.archived {
             return name.listed.clone();
@@ -322,7 +323,7 @@ impl SubjectNames {
         Ok(descriptions)
     }
 
-    /// Returns an entry with the identifier alone by which alignments name the subject.
+    /// Returns an entry that has only the best identifier of the chosen definition line.
     fn bare_description(&self) -> Description {
         let id = id::choose_best_id(&self.chosen_defline().ids);
         let id = id.map_or_else(Vec::new, SeqId::fasta);
@@ -347,7 +348,7 @@ impl SubjectNames {
         chosen.map_or_else(Vec::new, |id| id_label(id, false))
     }
 
-    /// Returns the order in which one of several identifiers is chosen.
+    /// Returns the ranking by which BLAST+ chooses one of several identifiers.
     pub fn text_ranking(&self) -> TextRanking {
         self.release.text_ranking
     }
@@ -362,9 +363,9 @@ fn needs_organism(setup: &ReportSetup, lines: &[Defline]) -> bool {
     }
 }
 
-/// Returns the scientific name of a subject's taxon. The taxid comes from the chosen definition
-/// line, or else from the first line with a taxid (`CSeqDBVol::x_GetTaxonomy`, seqdbvol.cpp).
-/// Returns `None` without a taxid, and an empty name for a taxon without names.
+/// Returns the scientific name of a subject's taxon: empty if the taxon has no names, `None` if
+/// there is no taxid. The taxid comes from the chosen definition line, or else from the first line
+/// with a taxid (`CSeqDBVol::x_GetTaxonomy`, seqdbvol.cpp).
 fn organism(
     source: &dyn SubjectSource,
     lines: &[Defline],
@@ -417,8 +418,8 @@ fn if_local(id: &SeqId, word: &[u8]) -> SeqId {
     }
 }
 
-/// Returns the accession of an identifier, or the tag of a general one that is not empty
-/// (`CAlignFormatUtil::GetLabel`).
+/// Returns the tag of a general identifier, unless it is empty, and the accession of any other
+/// identifier (`CAlignFormatUtil::GetLabel`).
 pub fn id_label(id: &SeqId, with_version: bool) -> Vec<u8> {
     match id {
         SeqId::General { tag, .. } if !tag.text().is_empty() => tag.text(),

@@ -83,8 +83,8 @@ fn correct_after_run(digits: &mut [u8], place: usize) {
     }
 }
 
-/// Adds one unit in the last place. Returns true if the sum needs one digit more; the digits are
-/// then `1000...` in the old length.
+/// Adds one unit in the last place. Returns true if the sum needs one more digit; then `digits`
+/// holds `1000...`, one digit short.
 fn carry(digits: &mut [u8]) -> bool {
     for digit in digits.iter_mut().rev() {
         if *digit < b'9' {
@@ -129,7 +129,7 @@ fn without_zeros(number: &str) -> &str {
 /// E-values below this are 0 in every format (`SMALLEST_EVALUE`, blast_seqalign.cpp).
 const SMALLEST_EVALUE: f64 = 1.0e-180;
 
-/// Returns an e-value as BLAST+'s search hands it to the report: 0 if it is below 1e-180.
+/// Returns an e-value as reports use it: 0 if it is below 1e-180.
 pub fn stored_evalue(value: f64) -> f64 {
     if value < SMALLEST_EVALUE { 0.0 } else { value }
 }

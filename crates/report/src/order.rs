@@ -114,7 +114,8 @@ pub fn sort_alignments<'h>(
     Ok(alignments)
 }
 
-/// Returns the e-value as sort key. The smallest e-values are 0 and therefore equal.
+/// Returns the e-value by which alignments are sorted: 0 if it is below 1e-180, so that such
+/// e-values are equal.
 fn sorted_evalue(alignment: &Alignment) -> f64 {
     number::stored_evalue(alignment.evalue)
 }
@@ -227,9 +228,8 @@ pub struct Matches {
     pub positives: usize,
 }
 
-/// Returns the numbers of matching columns of an alignment: those that its archive states, where 0
-/// stands for a number that it does not state. Without an archive, those that [`count_matches`]
-/// counts.
+/// Returns the numbers of matching columns of an alignment. For a report of an archive they are the
+/// stored numbers, or 0 where none is stored; otherwise [`count_matches`] counts them.
 ///
 /// # Errors
 /// If the alignment does not fit its sequences.

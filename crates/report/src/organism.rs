@@ -18,9 +18,9 @@ use crate::pairwise;
 
 /// Width of the report.
 const WIDTH: usize = 100;
-/// Number of columns between the columns of the table.
+/// Total number of blanks that separate the columns of the table.
 const GAPS: usize = 4;
-/// Number of bytes of a title in HTML.
+/// Maximal number of bytes of a title in HTML.
 const HTML_TITLE: usize = 60;
 
 /// The lines of a subject in the organism report.
@@ -28,16 +28,16 @@ const HTML_TITLE: usize = 60;
 pub struct OrganismRow {
     /// The identifier by which BLAST+ names the subject in alignments.
     id: Option<SeqId>,
-    /// Whether the taxonomy database has the taxa of all definition lines.
+    /// Whether the taxonomy database has the taxa of all definition lines of the subject.
     is_complete: bool,
     lines: Vec<Line>,
-    /// The taxa of the lines, each once.
+    /// The taxa of `lines`, without duplicates.
     taxa: Vec<Taxon>,
-    /// The widths that the columns have at least.
+    /// The minimal widths that `lines` and the headings require of the columns.
     widths: Widths,
 }
 
-/// A line about a definition line of a subject.
+/// A line of the report, about one definition line of a subject.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Line {
     taxid: i64,
@@ -195,7 +195,7 @@ impl Taxon {
 }
 
 impl Widths {
-    /// Returns the widths that a line needs, under the headings.
+    /// Returns the widths of the columns that fit both a line and the headings.
     fn of_line(line: &Line) -> Self {
         Self {
             accession: line.accession.len().max("Accession".len()),
@@ -223,7 +223,7 @@ impl Widths {
 /// The subjects of a query by organism.
 #[derive(Default)]
 struct Organisms<'a> {
-    /// The taxa in the order of their first lines, with their lines.
+    /// The taxa, each with its lines, in the order of the first line of each taxon.
     groups: Vec<(&'a Taxon, Vec<&'a Line>)>,
     widths: Widths,
 }
@@ -338,7 +338,7 @@ fn fill(template: &[u8], values: &[(&str, Vec<u8>)]) -> Vec<u8> {
     })
 }
 
-/// Returns a text with blanks after it up to a width, and one more. A longer text is cut.
+/// Returns a text filled with blanks to `width`, followed by one more blank. A longer text is cut.
 fn pad(text: &[u8], width: usize) -> Vec<u8> {
     let (mut cell, blanks) = fit(text, width);
     cell.resize(cell.len() + blanks, b' ');
@@ -352,8 +352,9 @@ fn centre(text: &[u8], width: usize) -> Vec<u8> {
     [&blanks[..], &cell, &blanks].concat()
 }
 
-/// Cuts a text to a width, and returns the number of blanks that belong to it. The text is not cut
-/// if the width has no room for the dots that replace its end (`CAlignFormatUtil::AddSpaces`).
+/// Cuts a text to `width` and returns it with the number of blanks to append. A text whose end is
+/// cut ends with dots; if `width` has no room for the dots, the text stays whole
+/// (`CAlignFormatUtil::AddSpaces`).
 fn fit(text: &[u8], width: usize) -> (Vec<u8>, usize) {
     if text.len() <= width {
         return (text.to_vec(), width - text.len() + 1);

@@ -23,7 +23,7 @@ pub use self::hits::subject_block;
 use self::writer::Writer;
 
 impl Output2 {
-    /// Depth of the searches of a query: of a member, or of the items of a list.
+    /// Returns the nesting depth of a query's searches, which are a member or the items of a list.
     fn depth_of_searches(&self) -> usize {
         // Of the members of the query's object; those of its report, and of the results.
         let depth = self.notation.depth_of_root() + 2 * self.notation.levels_of_object();
@@ -33,7 +33,7 @@ impl Output2 {
         }
     }
 
-    /// Depth of the items of the list of hits.
+    /// Returns the nesting depth of the items of the list of hits.
     fn depth_of_hits(&self) -> usize {
         let object = self.notation.levels_of_object();
         // The list takes a level, as an item of a list does.
@@ -97,7 +97,8 @@ pub fn epilogue(format: &Output2, queries: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Continues within an object or a list of this format; see [`Writer::within`].
+/// Creates a writer that continues within an object or a list of this format; see
+/// [`Writer::within`].
 fn writer_within<'o>(
     (setup, format): (&ReportSetup, &Output2),
     depth: usize,
@@ -107,14 +108,15 @@ fn writer_within<'o>(
     Writer::within((format.notation, setup.xml_encoding()), depth, has_previous, out)
 }
 
-/// Appends the end of an object whose last search has ended. It has no text that is encoded.
+/// Appends the end of a query's object after its last search has ended. This text has no characters
+/// that depend on the encoding.
 fn end_open_object(format: &Output2, out: &mut Vec<u8>) {
     let style = (format.notation, XmlEncoding::Latin1);
     format.end_object(&mut Writer::within(style, format.depth_of_searches(), true, out));
 }
 
-/// Appends the text before a query's subjects. It begins with what ends the object before, if there
-/// is one.
+/// Appends the text before a query's subjects. If the object of the previous query is still open,
+/// its end comes first.
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the query's title cannot be written,

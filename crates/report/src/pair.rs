@@ -14,7 +14,7 @@ use crate::model::{QueryResult, SubjectSource};
 use crate::row_position::RowPosition;
 
 /// The letters of an alignment, column by column, with their positions. All formats are made from
-/// them. A rank without the subject's sequence can print an alignment from them, too.
+/// these rows, so a rank without the subject's sequence can print the alignment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlignmentRows {
     /// The query's letters: `-` in gaps, and blanks in gaps at the ends of the alignment.
@@ -38,9 +38,9 @@ pub struct AlignmentRows {
     pub gap_opens: usize,
 }
 
-/// Returns the subject's letters of the edits of an alignment, which begins at `start`. The letters
-/// of each edit are read by themselves, as by BLAST+ (`CAlnVec::GetWholeAlnSeqString`, alnvec.cpp):
-/// this matters where the shown sequence is shorter than the searched one.
+/// Returns the subject's letters of an alignment that begins at `start`. Reads the letters of each
+/// edit separately, as BLAST+ does, because the shown sequence can end before the searched one
+/// (`CAlnVec::GetWholeAlnSeqString`, alnvec.cpp).
 fn letters_of_segments<'s>(
     source: &'s dyn SubjectSource,
     oid: u32,
@@ -149,7 +149,8 @@ impl AlignmentRows {
         self.query_row.len()
     }
 
-    /// Returns the middle line, as the kind of sequence defines it.
+    /// Returns the middle line of the alignment: letters (bars for nucleotides) in columns with
+    /// equal letters, `+` in positive columns, blanks elsewhere.
     pub fn midline(&self, positives: &PositivePairs) -> Vec<u8> {
         positives.midline(&self.query_row, &self.subject_row)
     }

@@ -66,8 +66,8 @@ fn masked_using(indent: &[u8], database: &DatabaseParagraph, out: &mut Vec<u8>) 
     }
 }
 
-/// Appends the query's name and its length. For repeated searches the number of the search precedes
-/// them.
+/// Appends the query's name and its length. In a report of repeated searches, the number of the
+/// search comes first.
 pub fn query_header(setup: &ReportSetup, query: &QueryResult, out: &mut Vec<u8>) {
     if let Some(round) = query.repeated_search {
         out.extend_from_slice(format!("Results from round {}\n", round.number).as_bytes());

@@ -68,20 +68,21 @@ pub fn rows_show_search_counts(params: &Params, columns: &Columns) -> bool {
     matches!(params, Params::Nucleotide(_)) && !columns.need_letters()
 }
 
-/// Dividend and divisor of `qcovhsp`.
+/// The quotient that the column `qcovhsp` shows: units of the alignment and of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HspCoverage {
-    /// Bases or residues of the alignment by those of the query.
+    /// Bases or residues of the alignment, divided by bases or residues of the query.
     Whole,
-    /// Letters of the alignment by letters of the query as written, which are bases if it is
-    /// translated.
+    /// Letters of the alignment, divided by letters of the query as written. If the query is
+    /// translated, the latter are bases.
     LettersOfBases,
-    /// Codons of the alignment by codons of a translated query.
+    /// Codons of the alignment, divided by codons of a translated query.
     Codons,
 }
 
-/// Returns how `qcovhsp` is counted. A subject with a single alignment without gaps has no stored
-/// coverage, so BLAST+ counts anew. In gapped searches it depends on the release.
+/// Returns the quotient that `qcovhsp` shows. In an ungapped search, BLAST+ has no stored coverage
+/// for a subject with a single alignment and computes it anew. In gapped searches the quotient
+/// depends on the release.
 pub fn hsp_coverage(params: &Params, alignments: usize) -> HspCoverage {
     let common = params.common();
     match gapped_coverage_counts_codons(params) {
@@ -91,8 +92,8 @@ pub fn hsp_coverage(params: &Params, alignments: usize) -> HspCoverage {
     }
 }
 
-/// Whether the coverage by an alignment with gaps counts codons of a translated query, and not
-/// bases.
+/// Whether the coverage by an alignment of a gapped search counts codons, not bases, of a
+/// translated query.
 pub fn gapped_coverage_counts_codons(params: &Params) -> bool {
     let common = params.common();
     let is_gapped = !common.ungapped;

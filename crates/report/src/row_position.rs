@@ -88,8 +88,9 @@ impl RowPosition {
         Some(Self::covering(Frame::Strand(strand), self.sequence_range, extent.length))
     }
 
-    /// Renumbers a frame that counts from the end of the sequence, for a sequence of this length
-    /// instead. Has no effect if that sequence ends before the row.
+    /// Renumbers a codon frame of the minus strand for a sequence of `length` bases, because such
+    /// frames count from the end of the sequence. Has no effect if that sequence ends before the
+    /// row does.
     pub(crate) fn renumber_frame(&mut self, length: u32) {
         if let Frame::Codons(Strand::Minus, _) = self.frame
             && let Some(before) = length.checked_sub(self.sequence_range.end)

@@ -20,11 +20,12 @@ pub struct MarkedColumns<'a> {
 /// Label of the row that marks a pattern.
 pub const PATTERN: &str = "pattern";
 
-/// Appends the rows in lines, with an empty line after each set of three.
+/// Appends the two rows of an alignment and the middle line, in lines of `-line_length` columns. An
+/// empty line follows each group of lines.
 ///
-/// Masked letters are lower case. A row above the query's marks the pattern. The line of a sequence
-/// is omitted if it lies in a gap at the end of the alignment. If the query's line is omitted, so
-/// is the middle line.
+/// Masked letters are lower case. If a pattern was searched, a line above the query's line marks
+/// it. The line of a sequence is omitted if it lies in a gap at the end of the alignment. If the
+/// query's line is omitted, so is the middle line.
 pub fn rows(
     setup: &ReportSetup,
     pair: &AlignmentRows,
@@ -60,8 +61,8 @@ pub fn rows(
     }
 }
 
-/// Appends the line that marks a pattern, if the pattern overlaps these columns. Names and
-/// positions have these widths.
+/// Appends the line that marks a pattern, if the pattern overlaps `columns`. `name` and `width` are
+/// the widths of the fields for names and for positions.
 pub fn pattern_line(
     pattern: &Range<usize>,
     columns: &Range<usize>,
@@ -113,7 +114,7 @@ impl<'a> Row<'a> {
         Self { label, letters, residues, masks, position, printed: 0, html }
     }
 
-    /// Whether any of the columns lies between the first and the last residue of the row.
+    /// Whether any column of the range `columns` lies between the row's first and last residues.
     fn reaches(&self, columns: &Range<usize>) -> bool {
         self.letters[columns.clone()].iter().any(|&c| c != b' ')
     }

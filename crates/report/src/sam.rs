@@ -130,8 +130,8 @@ impl SamHeader {
     }
 }
 
-/// Sorts the records of all subjects of a query into the order of printing. They come in the order
-/// of the hit list. `key` returns the sort key of a record.
+/// Sorts the records of all subjects of a query from the order of the hit list into the order of
+/// printing. `key` returns the sort key of a record.
 pub fn sort_records<T>(options: &SamOptions, records: &mut [T], key: impl Fn(&T) -> &SamSortKey) {
     if !options.subjects_are_references {
         records.sort_by(|a, b| {
@@ -245,9 +245,9 @@ impl<'a> Group<'a> {
         start..covered().map(|range| range.end).max().unwrap_or(start)
     }
 
-    /// Returns the base of the query by which BLAST+ sorts the record. BLAST+ takes the first
-    /// alignment for the beginning and the last one for the end. If the first is on the minus
-    /// strand, it does the reverse.
+    /// Returns the position in the query by which BLAST+ sorts the record, 0-based. BLAST+ assumes
+    /// that the first alignment has the lowest positions and the last one the highest, or the
+    /// reverse if query and subject are on different strands.
     fn start(&self) -> u32 {
         let [first, last] = [&self.positions[0], &self.positions[self.positions.len() - 1]];
         let [begin, end] = if self.is_reversed() { [last, first] } else { [first, last] };
@@ -285,7 +285,7 @@ impl<'a> Group<'a> {
             .collect()
     }
 
-    /// Returns the query's letters in the direction of the subject.
+    /// Returns the query's letters in the range `span`, in the direction of the subject.
     fn query_letters(
         &self,
         query: &QueryResult,
@@ -299,7 +299,7 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// Returns the subject's letters in the direction of the query.
+    /// Returns the subject's letters in the range `span`, in the direction of the query.
     fn subject_letters(
         &self,
         source: &dyn SubjectSource,

@@ -138,8 +138,8 @@ impl Pair<'_> {
         ReportError::misfit(self.oid, alignment)
     }
 
-    /// Returns the runs of columns, with the number of columns of each, and what it covers of query
-    /// and subject.
+    /// Returns the runs of columns: for each run, its number of columns and the parts of query and
+    /// subject that it covers.
     fn runs(&self, alignment: &Alignment) -> Result<Vec<(u32, [CoveredPart; 2])>, ReportError> {
         let misfit = || self.misfit(alignment);
         let extents = [self.query.extent(), self.source.extent(self.oid)];
@@ -266,7 +266,8 @@ impl Pair<'_> {
 }
 
 impl CoveredPart {
-    /// Returns what `letters` of a frame cover of a sequence; `None` if they reach beyond it.
+    /// Returns the part of a sequence that the range `letters` of a frame covers; `None` if it
+    /// reaches beyond the sequence.
     fn new(frame: Frame, letters: &Range<u32>, extent: &SearchedExtent) -> Option<CoveredPart> {
         let covered = RowPosition::new(frame, letters, extent)?.sequence_range;
         Some(CoveredPart {

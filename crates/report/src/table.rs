@@ -59,7 +59,8 @@ pub struct TableRow {
     title: Vec<u8>,
     /// HTML anchor of the subject's alignments.
     anchor: Vec<u8>,
-    /// The identifiers and the accession for the link to NCBI's report.
+    /// The identifiers and the accession of the subject, from which its link to NCBI's pages is
+    /// made.
     linked: (Vec<SeqId>, Vec<u8>),
     /// The subject's alignments in a query-anchored report; empty in other formats.
     pub(crate) anchored: AnchoredSubject,
@@ -178,9 +179,9 @@ impl OptionalColumns {
 }
 
 impl Widths {
-    /// Measures the columns. `all` says that `rows` include all subjects of the query. In that
-    /// case, if the last row has the widest total, BLAST+ takes its width for the column of bit
-    /// scores.
+    /// Computes the widths of the columns of numbers. If `all` is true, `rows` are all subjects of
+    /// the query; then, if the last row has the widest total score, BLAST+ gives that width to the
+    /// column of bit scores.
     fn measure(rows: &[&TableRow], all: bool) -> Self {
         let (bits, total, evalue) = ("(Bits)".len(), "Total".len(), "Value".len());
         let mut widths = Self { bits, total, evalue, linked: "N".len() };

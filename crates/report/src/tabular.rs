@@ -146,16 +146,18 @@ struct Row<'a> {
     quotes_taxa: bool,
     positive_pairs: PositivePairs,
     subject_length: u32,
-    /// Number of letters of the query that the subject covers; 0 if no column shows the share.
+    /// Number of letters of the query that the subject's alignments cover; 0 if no column shows the
+    /// coverage.
     covered: usize,
-    /// How `qcovhsp` counts a translated query.
+    /// The quotient that the column `qcovhsp` shows for a translated query.
     hsp_coverage: HspCoverage,
     /// Whether `sstrand` shows strands of translated subjects.
     shows_translated_strands: bool,
-    /// Whether frames are 0, as if no column needed the alignment.
+    /// Whether the columns of frames show 0. Some releases of BLAST+ do not set frames if no column
+    /// needs the alignment.
     leaves_frames_unset: bool,
     /// Number of bases of the query covered if each base of the subject counts once; `None` for
-    /// proteins and if no column shows the share.
+    /// proteins, or if no column shows this coverage.
     uniquely_covered: Option<usize>,
     /// The length of the query for `qlen`, `qcovs`, and `qcovhsp` if that counts bases. With
     /// `-query_loc` it is the length of the range as typed, even beyond the query's end.

@@ -18,19 +18,20 @@ const NO_GROUPS: [&[u8]; 2] = [b"-", b"unclassified"];
 /// The values of a subject's taxonomy columns.
 #[derive(Debug, Default)]
 pub struct Taxonomy {
-    /// The taxid of the first definition line that has one.
+    /// The taxid of the first definition line that has a taxid.
     one: Option<i64>,
-    /// The names of the taxon with that taxid, if a column shows them.
+    /// The names of the taxon `one`, if a column shows them and the taxon has names.
     of_one: Option<TaxonNames>,
-    /// Whether the taxon is unknown, and a column shows the taxids: then its names are `N/A`.
+    /// Whether the taxon `one` is unknown while a column shows taxids. Its names are then printed
+    /// as `N/A`.
     is_filled: bool,
     /// The taxids of all definition lines, if a column shows them or their names.
     all: BTreeSet<i64>,
-    /// Names in the order of the taxids. A taxon without names has the entry `N/A` if a column
-    /// shows taxids, and no entry otherwise.
+    /// The scientific names of the taxa `all`, in the order of their taxids. A taxon without names
+    /// has the entry `N/A` if a column shows taxids, and no entry otherwise.
     scientific: Vec<Vec<u8>>,
     common: Vec<Vec<u8>>,
-    /// Names of groups without duplicates, in byte order.
+    /// The names of the BLAST groups of the taxa `all`, without duplicates, in byte order.
     blast: BTreeSet<Vec<u8>>,
     kingdoms: BTreeSet<Vec<u8>>,
 }
@@ -98,8 +99,8 @@ impl Taxonomy {
         self.common.push(NOT_AVAILABLE.to_vec());
     }
 
-    /// Appends a taxonomy column; appends nothing for other columns. If names are `quoted`, the
-    /// name of a missing taxon or group is quoted only in columns of all taxa.
+    /// Appends a taxonomy column; appends nothing for other columns. `quoted` puts names in quotes,
+    /// but a missing name only in columns that list all taxa.
     pub fn field(&self, column: Column, quoted: bool, out: &mut Vec<u8>) {
         let number = |taxid: &i64| taxid.to_string().into_bytes();
         let name = |pick: fn(&TaxonNames) -> &Vec<u8>| {

@@ -20,8 +20,8 @@ pub const UNNAMED_PROTEIN_TITLE: &[u8] = b"unnamed protein product";
 const TRAILING: &[u8] = b".,;~ ";
 /// Prefix of titles of third-party annotation.
 const THIRD_PARTY: &[u8] = b"TPA: ";
-/// Prefixes of RefSeq accessions of nucleotides. A protein with such an accession is not named
-/// after a protein.
+/// Prefixes of RefSeq accessions of nucleotides. A protein with such an accession does not get the
+/// fallback title of proteins.
 const CHROMOSOMES_AND_NONCODING: [&[u8]; 3] = [b"AC_", b"NC_", b"NR_"];
 const MESSENGERS: [&[u8]; 2] = [b"NM_", b"XM_"];
 
@@ -73,12 +73,12 @@ impl TitleFacts<'_> {
         text
     }
 
-    /// Whether a stored title gets the name of the organism.
+    /// Whether the organism that a stored title names at its end is replaced by the taxon's name.
     fn is_renewed(&self) -> bool {
         self.is_protein && !self.keeps_affixes()
     }
 
-    /// Whether prefixes and the organism of a stored title stay as they are.
+    /// Whether a stored title keeps its prefixes and the organism at its end.
     fn keeps_affixes(&self) -> bool {
         self.is_in_table && self.release.keeps_titles
     }
@@ -119,7 +119,7 @@ fn without_blanks(text: &[u8]) -> &[u8] {
     &text[text.iter().take_while(|&&c| c == b' ').count()..]
 }
 
-/// Whether the first letter of a generated title keeps its case if the sequence has this
+/// Whether the first letter of a generated title keeps its case because the sequence has this
 /// identifier.
 fn names_itself(id: &SeqId) -> bool {
     matches!(id, SeqId::Pdb { .. } | SeqId::Patent { .. })
@@ -219,12 +219,12 @@ fn after_prefix<'t>(title: &'t [u8], prefix: &[u8]) -> Option<&'t [u8]> {
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// Returns whether BLAST+ removes the beginning of a title in titles that it generates.
+/// Whether a title begins with a prefix that BLAST+ removes when it generates titles.
 pub fn has_removed_prefix(title: &[u8], release: &Release) -> bool {
     removed_prefixes(release).any(|prefix| after_prefix(title, prefix).is_some())
 }
 
-/// Removes prefixes such as `TPA:`. Tries each once.
+/// Removes prefixes such as `TPA:` from a title. Tries each prefix once.
 fn without_prefixes<'t>(title: &'t [u8], release: &Release) -> &'t [u8] {
     let mut rest = title;
     for prefix in removed_prefixes(release) {

@@ -67,7 +67,8 @@ fn printed(
     }
 }
 
-/// Returns the extent of a sequence with a searched range as the user types it: from 1, inclusive.
+/// Returns the extent of a sequence of `length` letters that is searched from `from` to `to`, as
+/// the user types them: from 1, inclusive.
 fn part(from: u32, to: u32, length: u32) -> SearchedExtent {
     SearchedExtent { length, searched_range: from - 1..to }
 }

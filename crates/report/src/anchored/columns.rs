@@ -1,5 +1,5 @@
-//! The columns of a multiple alignment: letters of the query, and in flat reports the gaps that
-//! insertions open between them.
+//! Divides a multiple alignment into columns: one for each letter of the query and, in flat
+//! reports, one for each position of the gaps that insertions open between these letters.
 
 use std::ops::Range;
 
@@ -13,17 +13,18 @@ use crate::row_position::RowPosition;
 pub enum ResidueRun {
     /// Residues opposite letters of the query.
     Aligned {
-        /// The first of these letters.
+        /// The first of these letters of the query, 0-based.
         query: u32,
-        /// The residues, counted from the row's start.
+        /// The range of the residues in the subject's row, 0-based from the row's first residue.
         residues: Range<u32>,
     },
     /// Inserted residues.
     Inserted {
-        /// The next letter of the query that is opposite a residue of the row; `None` if there is
-        /// none. A deletion can lie between the insertion and this letter.
+        /// The letter of the query opposite the row's next residue after the insertion; `None` if
+        /// the row ends with the insertion. A deletion can lie between the insertion and this
+        /// letter.
         before: Option<u32>,
-        /// The residues, counted from the row's start.
+        /// The range of the residues in the subject's row, 0-based from the row's first residue.
         residues: Range<u32>,
     },
 }
@@ -59,11 +60,12 @@ pub fn runs(pair: &AlignmentRows) -> Vec<ResidueRun> {
 
 /// The columns of a multiple alignment.
 pub struct AlignmentColumns {
-    /// First letter of the query.
+    /// Position of the first letter of the query that has a column, 0-based.
     first: u32,
-    /// The column of each letter, and at last the column after the last letter.
+    /// The column of each letter of the query from `first` on, and finally the column after the
+    /// last letter.
     of_letters: Vec<usize>,
-    /// Whether insertions have columns.
+    /// Whether inserted residues have columns of their own, as in flat reports (formats 3 and 4).
     pub flat: bool,
     count: usize,
 }
@@ -105,8 +107,9 @@ impl AlignmentColumns {
         self.of_letters[(letter - self.first) as usize]
     }
 
-    /// Returns the first column of the insertions before a letter of the query, or of those after
-    /// the last letter. If insertions have no columns, it is the column after them.
+    /// Returns the first column of the insertions before the letter `before` of the query, or after
+    /// the last letter if `before` is `None`. If insertions have no columns, returns the column
+    /// that follows them.
     pub fn of_insertion(&self, before: Option<u32>) -> usize {
         let number = before.map_or(self.of_letters.len() - 1, |it| (it - self.first) as usize);
         match number {

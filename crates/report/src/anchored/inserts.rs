@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use super::row::Row;
 
-/// Appends the lines for the insertions of a row in a line of `length` columns. The last line may
-/// have fewer. `margin` is the number of characters before the letters.
+/// Appends the lines that show a row's inserted residues, below the row's text in the columns
+/// `line`. Full lines have `length` columns; the last one may have fewer. `margin` is the number of
+/// blanks before the letters.
 ///
-/// The first line has `\` after each insertion. The following lines come in pairs: one with `|`
-/// above the residues, and the residues, as many as have room. Bars go on to the residues that have
-/// no room yet.
+/// The first line has `\` at each insertion. Pairs of lines follow: a line with `|` at each
+/// insertion that is not printed yet, and a line with the residues of as many insertions as have
+/// room. An insertion without room is printed in a later pair.
 pub fn lines(row: &Row, (line, length): (&Range<usize>, usize), margin: usize, out: &mut Vec<u8>) {
     let columns = line.start..line.start + length;
     let mut waiting: Vec<(usize, &[u8])> = row
@@ -50,7 +51,7 @@ pub fn lines(row: &Row, (line, length): (&Range<usize>, usize), margin: usize, o
     }
 }
 
-/// Returns a line with `mark` at the place of each insertion.
+/// Returns a line of `length` characters with `mark` at the column of each insertion, else blanks.
 fn marks(mark: u8, insertions: &[(usize, &[u8])], length: usize) -> Vec<u8> {
     let mut text = vec![b' '; length];
     for &(place, _) in insertions {
@@ -70,7 +71,8 @@ mod tests {
     use super::*;
     use crate::row_position::RowPosition;
 
-    /// Returns the lines for insertions before these columns, with these numbers of residues.
+    /// Returns the lines that [`lines`] makes for insertions, given as pairs: the column before
+    /// which residues are inserted, and the number of residues.
     fn drawn(insertions: &[(usize, u32)]) -> Vec<String> {
         let position =
             RowPosition { frame: Frame::Protein, frame_range: 0..20, sequence_range: 0..20 };

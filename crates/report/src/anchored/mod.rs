@@ -42,7 +42,7 @@ pub struct AnchoredSubject {
     oid: u32,
     /// The identifier by which BLAST+ names it in alignments.
     id: Option<SeqId>,
-    /// The name before its rows.
+    /// The name of the subject that is printed before each of its rows.
     label: Vec<u8>,
     /// Masks that reports show, as ranges of the whole subject.
     masks: Vec<Range<u32>>,
@@ -90,8 +90,8 @@ impl AnchoredSubject {
     }
 }
 
-/// Returns the name of a sequence before its rows: the accession of the identifier that the
-/// pairwise report shows, or the gi (`x_FillSeqid`, showalign.cpp).
+/// Returns the name that is printed before the rows of a sequence: the accession of the identifier
+/// that the pairwise report shows, or the gi (`x_FillSeqid`, showalign.cpp).
 fn label(ids: &[SeqId], show_gis: bool) -> Vec<u8> {
     match id::first_gi(ids) {
         gi @ 1.. if show_gis => gi.to_string().into_bytes(),
@@ -99,7 +99,7 @@ fn label(ids: &[SeqId], show_gis: bool) -> Vec<u8> {
     }
 }
 
-/// Returns the name before the query's row.
+/// Returns the name that is printed before the query's row.
 fn query_label(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
     match query.ids {
         [] => id_label(&names::sequence_id(query), true),
@@ -184,8 +184,8 @@ impl AnchoredAlignment {
         }
     }
 
-    /// Whether the edits cover the letters of the query that the position states. Alignments can
-    /// come from other ranks.
+    /// Whether the edits have as many letters of the query as the range of the query's row. An
+    /// alignment from another rank could contradict itself.
     fn fits_query(&self) -> bool {
         let letters = self.pair.edits.iter().map(|edit| residues(edit).0);
         letters.sum::<usize>() == self.pair.positions.query.frame_range.len()

@@ -9,25 +9,27 @@ use crate::rows::write_coloured_row;
 
 /// A row of a multiple alignment.
 pub struct Row {
-    /// The name before the row.
+    /// The name of the sequence, printed before the letters of each line.
     pub label: Vec<u8>,
-    /// The letters of its residues.
+    /// The letters of all residues of the row, without gaps.
     pub letters: Vec<u8>,
-    /// The position of these residues in their sequence.
+    /// The position of the row's residues in their sequence.
     pub position: RowPosition,
-    /// Columns with residues and the numbers of these residues, both ascending.
+    /// For each residue that has a column: the column, and the residue's 0-based index in the row.
+    /// Both ascend.
     cells: Vec<(usize, u32)>,
-    /// Residues that have no columns, and the column before which they are inserted.
+    /// The inserted residues that have no columns: the column before which they are inserted, and
+    /// their range in the row.
     pub insertions: Vec<(usize, Range<u32>)>,
-    /// Masked columns.
+    /// The ranges of columns with masked residues.
     pub masks: Vec<Range<usize>>,
 }
 
-/// The appearance of lines.
+/// The settings that determine the appearance of all lines of a multiple alignment.
 pub struct LineStyle {
-    /// Width of the names.
+    /// Width in characters of the field for the names of sequences.
     pub name: usize,
-    /// Width of the positions.
+    /// Width in characters of the field for positions.
     pub digits: usize,
     /// Whether the report is HTML.
     pub html: bool,
@@ -36,7 +38,7 @@ pub struct LineStyle {
 }
 
 impl LineStyle {
-    /// Returns the number of characters before the letters.
+    /// Returns the number of characters before the letters of a line: name, position and blanks.
     pub fn margin(&self) -> usize {
         self.name + 2 + self.digits + 2
     }
@@ -91,9 +93,9 @@ impl Row {
         self.position.sequence_range.end.saturating_sub(1).to_string().len()
     }
 
-    /// Converts a range of the whole sequence to the columns that it covers in the row; `None` if
-    /// it does not overlap the row. The columns of a residue without a column are those beside the
-    /// insertion, on the side of lower positions.
+    /// Converts a range of the whole sequence to the columns of its residues in this row; `None` if
+    /// it does not overlap the row. An inserted residue without a column counts as in the column
+    /// next to the insertion, on the side of lower positions.
     pub fn columns_of(
         &self,
         range: &Range<u32>,
@@ -111,7 +113,7 @@ impl Row {
         Some(column(residues.start)..column(residues.end - 1) + 1)
     }
 
-    /// Whether any of the columns lies between the first and the last residue of the row.
+    /// Whether any column of the range `line` lies between the row's first and last residues.
     pub fn reaches(&self, line: &Range<usize>) -> bool {
         match (self.cells.first(), self.cells.last()) {
             (Some((first, _)), Some((last, _))) => *first < line.end && line.start <= *last,
@@ -138,7 +140,8 @@ impl Row {
         text
     }
 
-    /// Appends a line. `query` is the query's row if this is another one.
+    /// Appends the row's text in the columns `line`. `query` is the query's row, with which a
+    /// subject's row is compared; `None` if this row is the query's.
     ///
     /// Positions are omitted if the line has no residue. They are also omitted in the first line if
     /// it has only the first letter of the sequence.
@@ -188,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a row on a strand with six bases. The third and the fourth are inserted before the
+    /// Returns a row with six bases on `strand`. The third and fourth bases are inserted before the
     /// fifth column.
     fn row_with_insertion(strand: Strand, columns: &AlignmentColumns) -> Row {
         let frame = Frame::Strand(strand);

@@ -66,7 +66,8 @@ pub fn search_masks(setup: &ReportSetup, query: &QueryResult) -> Vec<AsnValue> {
     by_frame.map(mask_of).collect()
 }
 
-/// Makes the masks that an archive repeats. Those of a query of this form follow each other.
+/// Makes the masks of the queries of an archive for another archive that repeats them. Consecutive
+/// masks of the same query and frame become one list. `queries` is the form of the queries.
 pub fn repeat_masks(queries: SequenceForm, stored: &[StoredMask]) -> Vec<AsnValue> {
     let frame = |mask: &StoredMask| match queries {
         SequenceForm::TranslatedNucleotide => frame_name(mask.frame),
@@ -83,7 +84,7 @@ pub fn repeat_masks(queries: SequenceForm, stored: &[StoredMask]) -> Vec<AsnValu
     stored.chunk_by(is_joined).map(mask_of).collect()
 }
 
-/// The first frame, in which masks of strands are.
+/// Name of the frame under which archives store the masks of strands.
 const PLUS: &str = "plus1";
 
 /// Returns the name of a frame (`Blast4-frame-type`, blast.asn).

@@ -21,11 +21,11 @@ use crate::model::{QueryResult, ReportSetup, SubjectSource};
 use crate::program;
 use crate::seq_align::subject_alignments;
 
-/// Depth of the parts of an archive.
+/// Nesting depth of the members of an archive.
 const PARTS: usize = 1;
-/// Depth of the parts of its results.
+/// Nesting depth of the members of an archive's results.
 const RESULTS: usize = 2;
-/// Depth of the alignments.
+/// Nesting depth of the alignments in an archive's results.
 const ALIGNMENTS: usize = 3;
 /// Severity of a warning (`EDiagSev`, ncbidiag.hpp).
 const WARNING: i64 = 1;
@@ -49,9 +49,9 @@ pub fn batch_header(
     Ok(())
 }
 
-/// Returns the search strategy of a batch of queries (`-export_search_strategy`): the request of an
-/// archive. `search_space` is the effective search space of the batch before, `iteration` the
-/// number of iterations of psiblast.
+/// Returns the search strategy of a batch of queries (`-export_search_strategy`), which is the
+/// request of an archive. `search_space` is the effective search space of the previous batch,
+/// `iteration` the number of iterations of psiblast.
 ///
 /// # Errors
 /// FASTA subjects that cannot be read.
@@ -69,8 +69,7 @@ pub fn write_strategy(
     Ok(out)
 }
 
-/// Appends the text before a query's alignments: what separates them from earlier ones of the
-/// batch.
+/// Appends a comma before the query's alignments if an earlier query of the batch has alignments.
 pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) {
     if query.follows_hits && query.hit_count > 0 {
         out.push(b',');
@@ -166,14 +165,14 @@ fn karlin_block([lambda, k, h]: [f64; 3], is_gapped: bool) -> AsnValue {
     ])
 }
 
-/// Replaces each run of blanks and bytes that do not print by one blank, and removes it at the ends
-/// (`NStr::Sanitize`, ncbistr.cpp).
+/// Replaces each run of blanks and unprintable bytes by one blank, and removes such runs at the
+/// start and the end of the text (`NStr::Sanitize`, ncbistr.cpp).
 fn sanitize(text: &str) -> Vec<u8> {
     let words = text.as_bytes().split(|byte| !byte.is_ascii_graphic());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(&b' ')
 }
 
-/// Makes the warnings that BLAST+ printed since the archive before.
+/// Makes the list of warnings that BLAST+ printed after the previous archive.
 fn messages(archive: &ArchiveRequest, batch: &[QueryResult]) -> Vec<AsnValue> {
     let is_first_search = batch[0].repeated_search.is_none_or(|search| search.number == 1);
     let is_first = is_first_search && batch[0].number == 1;

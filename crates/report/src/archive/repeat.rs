@@ -46,7 +46,8 @@ pub struct RepeatedSettings<'a> {
     pub release: &'static Release,
 }
 
-/// Makes an archive from another one, which was read with its values.
+/// Makes an archive that repeats `archive`, which must have been read with its values
+/// ([`StoredArchive::values`]).
 ///
 /// # Errors
 /// A description of what is not supported.
@@ -111,7 +112,8 @@ fn alignments(archive: &StoredArchive) -> Vec<AsnValue> {
     found.flatten().map(|(_, alignment)| alignment.clone()).collect()
 }
 
-/// Makes the options of the search: first those that the task sets, then the others in their order.
+/// Makes the options of the search: first those that the search task sets, then the others in the
+/// order of the first archive.
 fn algorithm_options(settings: RepeatedSettings<'_>) -> Vec<AsnValue> {
     let of_task = task_options(settings.first, settings.release);
     let mut options: Vec<ArchiveOption> = Vec::new();
@@ -131,7 +133,8 @@ fn algorithm_options(settings: RepeatedSettings<'_>) -> Vec<AsnValue> {
     options.iter().map(option_value).collect()
 }
 
-/// Returns the names of the options that a task sets before the archive does.
+/// Returns the names of the options that BLAST+ sets from the search task before it reads the
+/// options of the archive. A new archive has them first.
 fn task_options(request: &StoredRequest, release: &Release) -> Vec<&'static str> {
     let evalue = release.tasks_set_evalue.then_some("EvalueThreshold");
     let is_template = |option: &ArchiveOption| match option.value {

@@ -43,11 +43,12 @@ fn parameter(name: &str, value: AsnValue) -> AsnValue {
     AsnValue::Fields(vec![("name", AsnValue::text(name)), ("value", value)])
 }
 
-/// Parts of a request that differ between an archive and a search strategy.
+/// The values of a request that differ between an archive and a search strategy.
 pub struct RequestContext {
-    /// The release, which only archives have.
+    /// The release of BLAST+ that the archive names; `None` in a search strategy, which names none.
     pub ident: Option<String>,
-    /// The effective search space among the options; `None` if BLAST+ has searched no batch yet.
+    /// The effective search space to write among the options; `None` if BLAST+ has searched no
+    /// batch yet.
     pub search_space: Option<i64>,
     /// The number of the iteration; in a strategy, the number of all iterations.
     pub iteration: Option<i64>,
@@ -152,8 +153,8 @@ pub fn query_set(queries: impl Iterator<Item = AsnValue>) -> AsnValue {
     AsnValue::choice("bioseq-set", set)
 }
 
-/// Creates the PSSM with which the query was searched, or the sequences of the queries. If all have
-/// identifiers of public databases, BLAST+ stores only their locations.
+/// Makes the queries of a request: the PSSM with which the query was searched, or else the
+/// sequences. BLAST+ stores only locations if all queries have identifiers of public databases.
 fn queries(request: &ArchiveRequest, batch: &[QueryResult]) -> AsnValue {
     if let (Some(pssm), Some(pssms)) = (&batch[0].query.pssm, &request.pssms) {
         let description = pssm_description(pssms, &batch[0]);

@@ -64,14 +64,15 @@ pub struct StoredAlignment {
     pub coverage: Option<f64>,
     /// Runs of columns, in the direction of the alignment.
     pub segments: Vec<Segment>,
-    /// The identifiers of the subject that the search showed, such as `gi:5`; empty for all.
+    /// The identifiers of the subject, such as `gi:5`, that the search showed; empty if it showed
+    /// all.
     pub listed_ids: Vec<Vec<u8>>,
-    /// Whether it is the first one of a subject in an ungapped search. Gapped searches do not store
-    /// where the alignments of a subject begin.
+    /// Whether this alignment is the first one of its subject in an ungapped search. Always false
+    /// in gapped searches, whose archives do not store where the alignments of a subject begin.
     pub begins_subject: bool,
 }
 
-/// A run of columns: what it covers of both sequences, `None` for a gap.
+/// A run of columns: the part that it covers in each of the two sequences, `None` for a gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The part of the query.
@@ -192,7 +193,8 @@ fn strand(node: Node<'_>) -> Result<Strand> {
     }
 }
 
-/// Returns a part of a sequence from its start, which is -1 for a gap.
+/// Returns the part of a sequence with this start and length; `None` if the start is -1, which
+/// stands for a gap.
 fn part(start: Node<'_>, length: u32, strand: Strand) -> Result<Option<SegmentPart>> {
     let first = match start.integer()? {
         GAP => return Ok(None),
@@ -240,10 +242,10 @@ fn dense(node: Node<'_>, scores: Option<Node<'_>>) -> Result<StoredAlignment> {
     }
 }
 
-/// The strands of the parts of all segments, one after the other. The list may be missing.
+/// The stored strands of all parts, segment after segment. An alignment may have no such list.
 struct Strands<'a> {
     list: Option<Elements<'a>>,
-    /// Whether the list ended before the segments.
+    /// Whether the list of strands ended before the last segment.
     is_short: bool,
 }
 
@@ -270,7 +272,7 @@ impl<'a> Strands<'a> {
     }
 }
 
-/// Returns a segment from the starts of its parts.
+/// Returns a segment, given the stored starts of its parts in the query and in the subject.
 fn segment(
     [query, subject]: [Node<'_>; 2],
     length: u32,
@@ -319,7 +321,7 @@ fn location(node: Node<'_>) -> Result<Option<SegmentPart>> {
     Ok(Some(SegmentPart { range: range.clone(), strand }))
 }
 
-/// Returns the alignment of a node from its parts.
+/// Returns the alignment of these sequences and segments, with the scores that `scores` stores.
 fn with_scores(
     node: Node<'_>,
     [query, subject]: [SeqId; 2],

@@ -74,7 +74,8 @@ const VALUE: &[&str; 17] = &[
     "integer-list",
 ];
 const CUTOFF: &[&str; 2] = &["e-value", "raw-score"];
-/// Options with the first position and the last of the searched range of the queries.
+/// Names of the options that store the first and the last position of the searched range of the
+/// queries.
 const RANGE: [&str; 2] = ["RequiredStart", "RequiredEnd"];
 
 type Result<T> = std::result::Result<T, Malformed>;
@@ -86,14 +87,14 @@ pub struct StoredRequest {
     pub program: BlastProgram,
     /// The kind of search, such as `megablast`.
     pub service: String,
-    /// The queries, or what the archive has instead of them.
+    /// The queries: sequences, locations, or the query of a PSSM.
     pub queries: StoredQueries,
     /// The subjects.
     pub subjects: StoredSubjects,
     /// The options of the search.
     pub options: Vec<ArchiveOption>,
-    /// The first position and the last of the searched range of the queries; `None` for whole
-    /// queries.
+    /// The first and the last position of the searched range of the queries, 0-based; `None` for
+    /// whole queries.
     pub searched_range: Option<(u32, u32)>,
 }
 
@@ -123,17 +124,18 @@ impl StoredRequest {
 pub struct StoredArchive {
     /// The queries and their search.
     pub request: StoredRequest,
-    /// All alignments, in their order.
+    /// The alignments of all queries, in the order of the archive.
     pub alignments: Vec<StoredAlignment>,
     /// Masks of queries.
     pub masks: Vec<StoredMask>,
-    /// λ, K and H of ungapped and of gapped alignments; -1 for unknown ones, 0 for missing ones.
+    /// λ, K and H of ungapped, then of gapped alignments. BLAST+ stores -1 if they are unknown;
+    /// they are 0 if the archive lacks them.
     pub parameters: [[f64; 3]; 2],
     /// The effective search space.
     pub search_space: i64,
     /// The length adjustment.
     pub length_adjustment: i64,
-    /// The values that another archive repeats; nothing if the caller does not need them.
+    /// The ASN.1 values that another archive repeats; empty if the caller did not ask for them.
     pub values: ArchiveValues,
 }
 
@@ -222,7 +224,7 @@ pub enum StrategyError {
     UnknownSearch(#[from] UnknownStoredSearch),
 }
 
-/// A request as it was read.
+/// The content of a request.
 enum ReadRequest {
     Search(Box<StoredRequest>),
     FailedSearch,
@@ -329,7 +331,7 @@ fn message(node: Node<'_>) -> Result<Option<Vec<u8>>> {
     })
 }
 
-/// Returns the search of a request; `None` if it is that of a failed search.
+/// Returns the description of the search in a request; `None` if the request is of a failed search.
 fn search(request: Node<'_>) -> Result<Option<Node<'_>>> {
     let [_, Some(body)] = request.fields(REQUEST)? else {
         return request.fail("a request without 'body'");
@@ -342,7 +344,7 @@ fn search(request: Node<'_>) -> Result<Option<Node<'_>>> {
     }
 }
 
-/// Reads a request. The queries and the subjects of an unknown search are not read.
+/// Reads a request. If the search is of an unknown program, does not read its queries and subjects.
 fn request(request: Node<'_>) -> Result<ReadRequest> {
     let Some(search) = search(request)? else { return Ok(ReadRequest::FailedSearch) };
     let [Some(program), Some(service), Some(queries), Some(subject), _, algorithm, more, format] =

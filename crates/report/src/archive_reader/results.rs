@@ -37,7 +37,8 @@ pub(super) struct SearchResults {
 }
 
 impl SearchResults {
-    /// Reads the results, one alignment after the other. Appends the alignments to `values`, too.
+    /// Reads the results, one alignment after the other. If `values` is given, also appends the
+    /// ASN.1 value of each alignment to it.
     pub fn read(
         reader: &mut AsnReader<'_>,
         mut values: Option<&mut Vec<(SeqId, AsnValue)>>,

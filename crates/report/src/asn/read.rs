@@ -5,7 +5,7 @@ use fleetblast_seq::asn::{Malformed, Node};
 use super::schema::{AsnType, Member};
 use super::tree::AsnValue;
 
-/// The tags of fields are less, as a tag of one byte has no room for more.
+/// Upper bound of the tags of fields, exclusive: a tag of one byte has no room for larger numbers.
 const TAGS: usize = 31;
 
 /// Reads a value of this type.

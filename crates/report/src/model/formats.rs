@@ -39,8 +39,8 @@ impl Format {
         }
     }
 
-    /// Whether the text before a query's subjects has the number of the search among those of all
-    /// queries. Only XML counts iterations so.
+    /// Whether the text before a query's subjects states the number of the search, counted over all
+    /// queries and iterations. Only XML does.
     pub fn counts_searches(&self) -> bool {
         matches!(self, Format::Xml)
     }

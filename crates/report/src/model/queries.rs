@@ -20,7 +20,7 @@ pub struct ArchivedQuery {
     pub is_of_psiblast: bool,
     /// Masks that the report shows for the query, each with the number of its frame.
     pub masks: Vec<(i8, Range<u32>)>,
-    /// Whether `masks` are masks of this query. BLAST+ can take masks of another query, which the
+    /// Whether `masks` belong to this query. BLAST+ can assign masks of another query, which the
     /// pairwise report does not show.
     pub has_own_masks: bool,
     /// Number of letters that were searched.
@@ -160,7 +160,7 @@ impl<'a> QueryResult<'a> {
         self.extent().searched_range.len()
     }
 
-    /// Returns the number of letters by which the coverage of an alignment is computed.
+    /// Returns the divisor of the coverage of an alignment: a number of letters of the query.
     pub(crate) fn covered_length(&self) -> usize {
         self.read.archived.map_or_else(|| self.searched_length(), |it| it.searched_length)
     }
@@ -174,8 +174,8 @@ impl<'a> QueryResult<'a> {
     }
 
     /// Returns the unmasked letters that reports show at a position. If they are codons,
-    /// `in_context` converts a letter of the whole query's frame to one of the context, which
-    /// covers the searched range.
+    /// `in_context` converts an index in the frame of the whole query to an index in the context,
+    /// which covers only the searched range.
     pub(crate) fn letters(
         &self,
         context: u8,
@@ -247,8 +247,8 @@ impl<'a> QueryResult<'a> {
         }
     }
 
-    /// Returns the masks of a query of bases that BLAST+ knows before the search, as ranges of the
-    /// whole query, ascending.
+    /// Returns the masks of a nucleotide query that BLAST+ knows before the search, as ascending
+    /// ranges of the whole query.
     pub(crate) fn known_masks(&self) -> Vec<Range<u32>> {
         let searched = self.query.contexts.iter().find(|context| !context.unmasked.is_empty());
         let mut masks = searched.map_or_else(Vec::new, |context| self.uncoded_masks(context));

@@ -36,22 +36,23 @@ pub trait SubjectSource {
         false
     }
 
-    /// Returns the length of the sequence that reports show for subject `oid`.
+    /// Returns the length of the whole sequence that reports show for subject `oid`.
     fn shown_length(&self, oid: u32) -> u32 {
         self.extent(oid).length
     }
 
-    /// Returns the letters that reports show for `read` (0-based, half-open) of `frame` of the
-    /// whole subject `oid`, independent of `-subject_loc`. They are NCBIstdaa codes, or blastna
-    /// codes if `frame` is a strand. `None` if the subject has no such letters.
+    /// Returns the letters that reports show for the range `read` (0-based, half-open) of `frame`
+    /// of the whole subject `oid`, independent of `-subject_loc`. They are NCBIstdaa codes, or
+    /// blastna codes if `frame` is a strand. `None` if the subject has no such letters.
     ///
     /// If [identifiers are shared](Self::shares_identifiers), the shown sequence can be shorter.
-    /// Letters beyond its end are gaps; on the minus strand all letters are, if any is beyond it.
+    /// Letters beyond its end are gaps. On the minus strand, all letters of `read` are gaps if any
+    /// of them is beyond the end.
     fn report_letters(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>>;
 
-    /// Returns the letters in which identical letters are counted, for the same arguments as
-    /// [`report_letters`](Self::report_letters), in the searched sequence. By default they are
-    /// those of `report_letters`.
+    /// Returns the letters of the searched sequence in which reports count identical letters. The
+    /// arguments are those of [`report_letters`](Self::report_letters), whose letters are the
+    /// default.
     fn letters_for_identities(
         &self,
         oid: u32,
@@ -77,8 +78,8 @@ pub trait SubjectSource {
         false
     }
 
-    /// Returns the identifier by which alignments name the subject, if the definition lines and
-    /// letters are those of another sequence that has it; otherwise `None`.
+    /// Returns the identifier by which alignments name the subject if reports show another sequence
+    /// with the same identifier for it; otherwise `None`.
     ///
     /// # Errors
     /// If the definition lines cannot be read.
@@ -86,7 +87,8 @@ pub trait SubjectSource {
         Ok(None)
     }
 
-    /// Returns how the archive of a restricted search names the subject; `None` for other reports.
+    /// Returns the name of the subject in the archive of a restricted search; `None` if the report
+    /// is not made from such an archive.
     fn archived_name(&self, _oid: u32) -> Option<ArchivedName> {
         None
     }
@@ -110,8 +112,8 @@ pub trait SubjectSource {
         Ok(Vec::new())
     }
 
-    /// Returns the masked ranges of the whole subject as written, ascending. They are its
-    /// lower-case letters, if these count as masks.
+    /// Returns the ranges of lower-case letters of the whole subject, ascending, if these letters
+    /// count as masked; otherwise none.
     fn masks(&self, oid: u32) -> &[Range<u32>] {
         let _ = oid;
         &[]

@@ -20,9 +20,9 @@ pub fn sequence_id(query: &QueryResult) -> SeqId {
     id::choose_best_id(query.ids).cloned().unwrap_or_else(|| generated_id(query))
 }
 
-/// Returns the query's identifiers in the tabular formats. Without parsing, the first word of the
-/// title replaces local ones. The identifiers of an archive may still be parsed ones; BLAST+ shows
-/// those that are not local (`CBlastTabularInfo::SetQueryId`, tabular.cpp).
+/// Returns the query's identifiers in the tabular formats. Without `parse_deflines`, the first word
+/// of the title replaces local identifiers. Other identifiers stay, which only a query from an
+/// archive can then have (`CBlastTabularInfo::SetQueryId`, tabular.cpp).
 pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
     let ids = match query.ids {
         [] => vec![generated_id(query)],
@@ -36,8 +36,8 @@ pub fn tabular_query_ids(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId
     ids.into_iter().map(shown).collect()
 }
 
-/// Returns the query's name for `Query=` and `# Query:`. It consists of the identifier, if
-/// identifiers are parsed or the chosen one of an archive is not local, and the title
+/// Returns the query's name for `Query=` and `# Query:`: its title, after its identifier if
+/// `-parse_deflines` is set or the identifier is not local, which is possible in an archive
 /// (`CAlignFormatUtil::GetSeqIdString`, align_format_util.cpp).
 pub fn query_display_name(setup: &ReportSetup, query: &QueryResult) -> Vec<u8> {
     let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! The hits of a search in these formats.
+//! Formats the hits of a search in BLAST JSON and BLAST XML2.
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_seq::frame::{Frame, Strand};

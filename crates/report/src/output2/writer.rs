@@ -18,7 +18,7 @@ use crate::text;
 const INDENT: usize = 2;
 
 impl Notation {
-    /// Number of levels that an object takes as the member of another one.
+    /// Returns the number of nesting levels that an object takes as the member of another one.
     pub fn levels_of_object(self) -> usize {
         match self {
             Notation::Json => 1,
@@ -26,7 +26,7 @@ impl Notation {
         }
     }
 
-    /// Depth of the members of the object of a query.
+    /// Returns the nesting depth of the members of a query's object.
     pub fn depth_of_root(self) -> usize {
         match self {
             Notation::Json => 2,
@@ -40,16 +40,16 @@ impl Notation {
 pub struct Writer<'o> {
     notation: Notation,
     encoding: XmlEncoding,
-    /// Depth of the next member or item.
+    /// Nesting depth of the next member or item.
     depth: usize,
-    /// Whether the object or the list has one already.
+    /// Whether the object or the list already has a member or an item.
     has_previous: bool,
     out: &'o mut Vec<u8>,
 }
 
 impl<'o> Writer<'o> {
-    /// Continues within an object or a list whose members have this depth. `has_previous` states
-    /// whether it has one already.
+    /// Creates a writer that continues within an object or a list. `depth` is the nesting depth of
+    /// its members; `has_previous` states whether it already has a member or an item.
     pub fn within(
         (notation, encoding): (Notation, XmlEncoding),
         depth: usize,
@@ -195,14 +195,14 @@ impl<'o> Writer<'o> {
         self.out.resize(self.out.len() + INDENT * self.depth, b' ');
     }
 
-    /// Begins a JSON object or list as a member.
+    /// Begins a JSON object or list that is the value of the member `name`; `bracket` opens it.
     fn begin_member(&mut self, name: &str, bracket: &str) {
         self.begin_line();
         json::append_member_name(name, self.out);
         self.enter(bracket);
     }
 
-    /// Appends text that begins an object or a list.
+    /// Appends text that begins an object or a list, and goes one level deeper.
     fn enter(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
         self.depth += 1;
@@ -217,14 +217,14 @@ impl<'o> Writer<'o> {
         self.has_previous = true;
     }
 
-    /// Begins an XML element that has elements.
+    /// Begins an XML element that will contain other elements.
     fn tag(&mut self, name: &str) {
         self.begin_line();
         self.append(format_args!("<{name}>"));
         self.enter("");
     }
 
-    /// Ends an XML element that may have elements.
+    /// Ends an XML element that contains other elements or none.
     fn end_tag(&mut self, name: &str) {
         self.depth -= 1;
         if self.has_previous {
@@ -234,7 +234,7 @@ impl<'o> Writer<'o> {
         self.has_previous = true;
     }
 
-    /// Appends an XML element with a text.
+    /// Appends an XML element that contains only text.
     fn element(&mut self, name: &str, text: &[u8]) -> Result<(), ReportError> {
         self.append(format_args!("<{name}>"));
         text::append_escaped_xml(text, self.encoding, self.out)?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::asn::{AsnValue, print_asn_text};
 
-/// The description of a PSSM in a checkpoint, besides the numbers.
+/// The values of a checkpoint that do not come from its PSSM.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PssmDescription {
     /// Identifier of the query.
@@ -32,7 +32,7 @@ pub fn write_checkpoint(description: &PssmDescription, pssm: &Pssm) -> Vec<u8> {
     out
 }
 
-/// Makes the value of a description.
+/// Returns a checkpoint as an ASN.1 value.
 pub(crate) fn checkpoint_value(description: &PssmDescription, pssm: &Pssm) -> AsnValue {
     let parameters = AsnValue::Fields(vec![
         ("pseudocount", AsnValue::integer(description.pseudocount)),

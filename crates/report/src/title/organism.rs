@@ -21,8 +21,8 @@ const ORGANELLES: [&[u8]; 15] = [
     b"chromatophore",
 ];
 const PARTIAL: &[u8] = b", partial";
-/// Genus, blank and species, as BLAST+ looks for them. It knows neither genus nor species here, so
-/// only the blank is left.
+/// The organism for which BLAST+ looks if the title does not end with the known one: genus, blank
+/// and species. Genus and species are unknown here, so only the blank is left.
 const BINOMIAL: &[u8] = b" ";
 
 /// Appends the organism in brackets, unless `organism` is empty.

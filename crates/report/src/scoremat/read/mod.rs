@@ -162,8 +162,8 @@ fn unusable<T>(words: impl Into<String>) -> Result<T> {
     Err(CheckpointError::Unusable(words.into()))
 }
 
-/// The query of a checkpoint. `is_plain` here and below says that there are exactly the fields that
-/// psiblast writes.
+/// The query of a checkpoint. In this module `is_plain` means that a value has exactly the fields
+/// that psiblast writes.
 struct QueryEntry {
     id: ObjectId,
     title: Option<Vec<u8>>,
@@ -220,7 +220,7 @@ impl QueryEntry {
 }
 
 /// Reads the letters of the query as NCBIstdaa codes. Also returns whether they are stored as text,
-/// and whether the instance has no optional fields.
+/// and whether `instance` has none of its optional fields.
 fn read_letters(instance: Node<'_>) -> Result<(Vec<u8>, bool, bool)> {
     let [
         Some(form),

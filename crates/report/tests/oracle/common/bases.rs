@@ -66,7 +66,7 @@ impl Sequences {
             .map_or(whole.clone(), |searched| SearchedExtent { searched_range: searched, ..whole })
     }
 
-    /// Returns the codes of a frame that lie in a range of a sequence.
+    /// Returns the codes of the letters of `frame` within the range `stretch` of sequence `number`.
     fn read(&self, number: usize, frame: Frame, stretch: Range<u32>) -> Vec<u8> {
         let letters = &self.entries[number].1[stretch.start as usize..stretch.end as usize];
         let code = |letter| alphabet::encode(letter).unwrap();
