@@ -44,8 +44,8 @@ pub enum Schedule {
 pub enum QueryOrder {
     /// The order of the input.
     Given,
-    /// The longest block that has been read comes first. All output waits for the first block of
-    /// the input.
+    /// The longest block among those that have been read comes first. Until the first block of the
+    /// input is finished, no output can be written.
     Longest,
 }
 

@@ -60,7 +60,8 @@ pub enum ToSupermaster<P> {
         /// The bytes.
         bytes: P,
     },
-    /// The reply to a drain: everything that can still be finished is durable.
+    /// The reply to a drain: all blocks that can still be finished are durable, and no write is
+    /// under way.
     Drained,
     /// An error occurred in the group.
     Failed(Failure),

@@ -56,7 +56,7 @@ pub enum Event<M, O> {
         /// Description of the failure, with the file if there is one.
         cause: String,
     },
-    /// A message with a receipt has left, so its payload no longer takes memory here.
+    /// A message with a receipt has left, so its payload no longer takes memory on this rank.
     Sent {
         /// The receipt, from [`Action::Send`].
         ticket: Ticket,
@@ -110,7 +110,7 @@ pub enum Action<P, W> {
         /// The block.
         block: BlockId,
     },
-    /// The job cannot go on. End it on all ranks, and print this one message.
+    /// The job cannot go on. End it on all ranks, and print only the message of this failure.
     Fail(Failure),
     /// The role has finished and expects no more events.
     Exit(JobEnd),

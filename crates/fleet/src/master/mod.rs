@@ -33,9 +33,10 @@ type Actions<P> = Vec<Action<P, MasterWork<P>>>;
 #[derive(Clone, Debug, Default)]
 struct Member {
     ready: bool,
-    /// Number of tasks assigned to it.
+    /// Number of tasks assigned to the worker and not ended.
     tasks: u32,
-    /// Bytes of each question that the worker has not answered, in the order of the answers.
+    /// Size in bytes of each question that the worker has not answered, in the order of the
+    /// answers.
     asked: VecDeque<u64>,
     /// Time when the worker began its current task.
     since: Time,
@@ -43,7 +44,7 @@ struct Member {
     forget: Vec<(BlockId, PassId)>,
 }
 
-/// The receiver of bytes that the master collects from its own pieces.
+/// The receiver of bytes of the master's own pieces, which the master collects.
 #[derive(Debug)]
 enum Gathering {
     /// The worker that collects the window with this number.
@@ -75,7 +76,7 @@ pub struct Master<P> {
     id: GroupId,
     config: Arc<Config>,
     topology: Arc<Topology>,
-    /// Number of the group's first worker.
+    /// Number of the group's first worker in the whole job.
     first: u32,
     tickets: u64,
     running: Option<(Ticket, Pending)>,
@@ -93,12 +94,13 @@ pub struct Master<P> {
     members: Vec<Member>,
     /// Mean time of a task in seconds. The latest tasks have the most weight.
     task_seconds: f64,
-    /// Number of tasks and number of each worker that can take a task, fewest tasks first.
+    /// The workers that can take a task, fewest tasks first: each worker's number of tasks, and its
+    /// number in the group.
     workers_with_room: BTreeSet<(u32, u32)>,
     outputs: BlockOutputs,
     collective: Collective,
-    /// The worker that got the last work that any worker can do. The next such work goes to the
-    /// next.
+    /// Number in the group of the worker that got the last piece of output that any worker could
+    /// write. The next such output goes to the worker after it.
     next_turn: u32,
     /// Times of messages: peer 0 is the supermaster, peer `n + 1` is worker `n` of the group.
     peers: PeerMonitor,
@@ -253,7 +255,7 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Returns the next worker in turn.
+    /// Returns the workers of the group in turn, for output that any worker can write.
     fn next_worker(&mut self) -> WorkerId {
         self.next_turn = (self.next_turn + 1) % self.members.len() as u32;
         self.worker(self.next_turn)

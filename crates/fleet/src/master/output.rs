@@ -53,7 +53,8 @@ impl BlockOutput {
 const SLICE_MEMORY: u64 = 200;
 
 /// Distributes a block's output to the workers that store or write it. Returns at least one
-/// portion, even for an empty output. The worker `spare` gets output without pieces of any worker.
+/// portion, even for an empty output. The worker `spare` gets the output if no worker has formatted
+/// any piece of it.
 pub fn portions(
     strategy: Strategy,
     block: BlockId,
@@ -250,7 +251,7 @@ pub struct Collective {
     buffer: u64,
     queue: VecDeque<(WorkerId, u64, OutputRun)>,
     bytes: u64,
-    /// For each block, the number of runs that are not written, and the number of its portions.
+    /// For each block, the number of its runs that are not written, and the number of its portions.
     left: BTreeMap<BlockId, (u32, u32)>,
     /// Block and writer of each run that is being written, and the number of workers that have not
     /// reported the end of the write.

@@ -67,7 +67,7 @@ impl<P: Payload> BlockSearch<P> {
         }
     }
 
-    /// Starts the next pass; this one is over. Keeps the answerers of this pass, and nothing else
+    /// Starts the next pass of the block. Keeps the answerers of the ended pass, and nothing else
     /// of it.
     #[must_use]
     pub fn begin_next_pass(self, queries: P) -> BlockSearch<P> {

@@ -13,7 +13,7 @@ use super::{Actions, BlockSupply, Master, Pending};
 
 /// Weight of the newest task in the moving average of task times.
 const NEWEST: f64 = 1.0 / 16.0;
-/// Number of ended passes at which a worker gets a message to drop their data.
+/// Number of ended passes from which on a worker gets a message to drop their data.
 const MOST_KEPT: usize = 4;
 
 impl<P: Payload> Master<P> {

@@ -11,11 +11,12 @@ const PARTITIONS_PER_WORKER: u32 = 4;
 /// Most partitions per worker of a group. With this many tasks per worker, a single block keeps all
 /// workers busy.
 const TASKS_PER_WORKER: u32 = 4;
-/// Tasks per worker in the whole job for which the plan cuts the database. A worker waits for half
-/// a task on average at the end of the job.
+/// Number of tasks per worker, in the whole job, up to which the plan cuts the database into more
+/// partitions. At the end of the job a worker waits for half a task on average.
 const MANY_TASKS: u64 = 64;
-/// Tasks per worker in the whole job for which the plan cuts the database as long as partitions
-/// stay large. With fewer tasks, a group whose last block takes long would end after the others.
+/// Number of tasks per worker, in the whole job, up to which the plan cuts the database into more
+/// partitions if these stay large. With fewer tasks, a group whose last block takes long would end
+/// after the others.
 const FINE_TASKS: u64 = 256;
 /// Residues of a large partition. Its search with a small block of queries takes seconds.
 const LARGE_RESIDUES: u64 = 8 << 20;
@@ -23,11 +24,12 @@ const LARGE_RESIDUES: u64 = 8 << 20;
 /// search one block. Then fewer blocks are searched at once, and less output waits for earlier
 /// blocks.
 const WORKERS_PER_PARTITION: u32 = 4;
-/// Tasks per worker for which the plan makes blocks smaller, once the database cannot be cut finer.
-/// It is smaller than the other two numbers, because smaller blocks read the database more often.
+/// Number of tasks per worker up to which the plan makes blocks smaller, once the database cannot
+/// be cut finer. It is below [`MANY_TASKS`] and [`FINE_TASKS`], because smaller blocks read the
+/// database more often.
 const ENOUGH_TASKS: u64 = 32;
-/// Blocks per group for which the plan makes blocks smaller. Groups receive whole blocks, so a
-/// group waits for half a block on average at the end of the job.
+/// Number of blocks per group up to which the plan makes blocks smaller. Groups receive whole
+/// blocks, so at the end of the job a group waits for half a block on average.
 const BLOCKS_OF_GROUP: u64 = 80;
 /// Default number of residues in a block of queries: enough that the database is rarely read.
 pub const BLOCK_RESIDUES: u64 = 50_000;

@@ -13,9 +13,10 @@ use super::workload::{Distribution, Source};
 use crate::ids::Time;
 use crate::topology::Topology;
 
-/// Most bytes of metadata whose report is not written. With more, the sender waits.
+/// Bytes of metadata that may be under way while their report is not written. At this limit the
+/// sender waits.
 const ROOM: u64 = 64 << 20;
-/// Most blocks per maker whose report is made before that of the next block to be written.
+/// Number of blocks per maker for which reports may be made ahead of the next block to be written.
 const AHEAD: usize = 2;
 
 /// Costs of metadata, in comparison with a report.
@@ -153,7 +154,8 @@ struct SiteSimulation<'a> {
     blocks: &'a [EncodedBlock],
     site: &'a ReportSite,
     queue: Queue<Event>,
-    /// Number of blocks whose metadata can be sent, and number of blocks whose metadata is sent.
+    /// Number of blocks whose metadata can be sent (`ready_blocks`), and number of those sent
+    /// (`sent`).
     ready_blocks: usize,
     sent: usize,
     under_way: u64,
@@ -164,8 +166,8 @@ struct SiteSimulation<'a> {
     made: BTreeSet<usize>,
     next: usize,
     files: FileSystem,
-    /// Times until which these are busy: the link, the link of the manager's host in both
-    /// directions, and the manager. The manager handles no events while it writes.
+    /// Times until which four resources are busy: the link between the sites, the link of the
+    /// manager's host in both directions, and the manager, which handles no events while it writes.
     link: Time,
     out: Time,
     into: Time,

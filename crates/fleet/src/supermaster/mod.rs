@@ -61,7 +61,7 @@ pub struct Supermaster<P> {
     partial_grains: PartialGrains<P>,
     verification: VerificationQueue<P>,
     first_is_short: bool,
-    /// Whether the last work wrote partial grains to the output.
+    /// Whether the work that began last writes partial grains to the output.
     wrote: bool,
     closing: bool,
     drain: Option<Drain>,

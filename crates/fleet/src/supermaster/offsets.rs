@@ -18,7 +18,7 @@ pub struct FinishedBlock {
 /// Computes offsets from the sizes of finished blocks.
 #[derive(Debug)]
 pub struct BlockOffsets {
-    /// The first unfinished block, and its offset in the output.
+    /// The first unfinished block, and its offset in the output (`offset`).
     next: BlockId,
     offset: u64,
     /// Finished blocks that come after the first unfinished one.

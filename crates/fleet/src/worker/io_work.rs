@@ -28,8 +28,7 @@ pub enum IoWork {
     Collective,
 }
 
-/// A message with bytes that has not left. Its memory is free once it has left. The number is its
-/// length in bytes.
+/// A message with bytes that has not left, and so takes memory. The number is its length in bytes.
 #[derive(Debug)]
 pub enum OutgoingBytes {
     Part(u64),

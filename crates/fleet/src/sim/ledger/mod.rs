@@ -185,7 +185,8 @@ impl Ledger {
         self.cover_stretch(None, offset, length);
     }
 
-    /// Checks that the bytes of a window go to their offsets, and that it has the right parts.
+    /// Checks that the slices of a window go to their offsets, and that its parts have the right
+    /// number of bytes from each holder.
     fn check_window<P: Payload>(&mut self, writer: WorkerId, window: &Window<P>, stored: bool) {
         let others = match stored {
             true => self.check_runs(writer, &window.runs, |_, _| 0),

@@ -64,7 +64,8 @@ enum Effect {
 struct Place {
     /// Time until which communication and works of a master or supermaster keep the rank busy.
     busy: Time,
-    /// Nanoseconds that these took from the running search.
+    /// Nanoseconds that communication and works of a master or supermaster took from the running
+    /// search.
     stolen: u64,
     /// Factor by which works on the search threads take longer than on the rank with speed 1.
     slowness: f64,
