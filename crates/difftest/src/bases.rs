@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::fasta::{self, Record};
 
-/// Maximal number of bases of genomes in tests.
+/// Maximal number of bases of all genomes of the tests together.
 const GENOMES: usize = 3_000_000;
-/// Maximal number of bases of queries.
+/// Maximal number of bases of all queries together.
 const QUERIES: usize = 1_000_000;
-/// Directory in which Debian's bowtie2-examples puts the phage lambda and reads of it.
+/// Directory in which Debian's package bowtie2-examples puts the genome of phage lambda and its
+/// reads.
 const EXAMPLES: &str = "/usr/share/doc/bowtie2/examples";
 
 /// Genomes, and queries that are related to them.
 #[derive(Debug)]
 pub struct Bases {
-    /// Name of these data for messages.
+    /// Name of the data, for messages of the tester.
     pub name: String,
     /// Queries of all lengths.
     pub queries: Vec<Record>,
@@ -25,7 +26,7 @@ pub struct Bases {
     pub file: PathBuf,
     /// Transcripts of genes, if there are any.
     pub transcripts: Option<Vec<Record>>,
-    /// Descriptions of tests that cannot run as intended with these data.
+    /// Descriptions of the tests that these data cannot support as intended.
     pub missing: Vec<String>,
 }
 
@@ -58,7 +59,7 @@ pub fn load(dir: &Path) -> Result<Bases> {
     Ok(bases)
 }
 
-/// Loads the phage lambda and reads of it.
+/// Loads the genome of phage lambda and its reads from bowtie2-examples in `dir`.
 fn examples(dir: &Path) -> Result<Bases> {
     let lambda = dir.join("reference/lambda_virus.fa.gz");
     if !lambda.is_file() {

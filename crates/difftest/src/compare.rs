@@ -72,8 +72,8 @@ pub fn compare(expected: &Outcome, actual: &Outcome, stderr: bool) -> Vec<Differ
     found
 }
 
-/// Replaces the command line in FleetBLAST's SAM report by the oracle's, if FleetBLAST's only has
-/// additional options for ranks.
+/// Replaces the command line in FleetBLAST's SAM report by the oracle's, if the two differ only by
+/// FleetBLAST's options for ranks.
 fn with_command_of<'a>(expected: &[u8], actual: &'a [u8]) -> Cow<'a, [u8]> {
     let (Some(old), Some(new)) = (command(expected), command(actual)) else { return actual.into() };
     let Some(options) = find(old, b" ").and_then(|from| Some(from..find(old, b"\tPN:")?)) else {
@@ -109,8 +109,8 @@ pub const IN_ARCHIVES: &str = "with -outfmt 11 yet";
 /// Part of FleetBLAST's message that it does not search an alias whose stated residue count is 0.
 /// (The alias states 0 if its list selects only sequences of a few bases.)
 pub const UNCOUNTED: &str = "aliases that count no residues";
-/// Parts of the messages that FleetBLAST cannot write metadata of a search: of any kind (one for
-/// each route), or of the kind that was asked for.
+/// Parts of the messages with which FleetBLAST refuses to write metadata of a search: by any route,
+/// of the requested kind, or with the requested report.
 pub const REFUSED_METADATA: [&str; 9] = [
     WITH_STRATEGY,
     "with -metadata_out yet",
@@ -123,8 +123,8 @@ pub const REFUSED_METADATA: [&str; 9] = [
     "metadata with -outfmt 8, 9 and 12 yet",
 ];
 
-/// Whether FleetBLAST refused the search with a message that contains `words`. Returns false if it
-/// may not refuse (`may_be`).
+/// Whether FleetBLAST refused the search with a message that contains `words`. Always false if
+/// `may_be` is false, which says that FleetBLAST must not refuse.
 pub fn is_refusal(may_be: bool, words: &str, actual: &Outcome) -> bool {
     let says = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);

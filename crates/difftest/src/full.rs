@@ -88,7 +88,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &FullOptions) -> Res
     Ok(failed == 0)
 }
 
-/// The programs and the directory of the searches for one tested program.
+/// A tested program: its description, the two executables, and the directory of the searches.
 struct Place<'a> {
     program: &'static Program,
     tools: &'a Tools,

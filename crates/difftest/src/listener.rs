@@ -140,7 +140,8 @@ fn listen(stderr: ChildStderr, address: &Sender<String>) -> String {
     text
 }
 
-/// Returns the address. Returns `None` if the process ends or a minute passes before it has one.
+/// Returns the address at which the process listens. Returns `None` if the process ends or a minute
+/// passes before it listens.
 fn address(received: &Receiver<String>) -> Option<String> {
     received.recv_timeout(MINUTE).ok()
 }

@@ -166,9 +166,9 @@ impl Bench<'_> {
         Ok(ours)
     }
 
-    /// Measures everything with a cold cache, at the current read-ahead, and prints it. `size` is
-    /// the size of `files` in bytes, `warm` the seconds of a warm search. Returns true if the
-    /// limits are met.
+    /// Measures dd, loading by each method, and searches with a cold cache, at the current
+    /// read-ahead, and prints the times. `size` is the size of `files` in bytes, `warm` the seconds
+    /// of a warm search. Returns true if the limits are met.
     fn cold(&self, files: &[PathBuf], size: u64, warm: f64) -> Result<bool> {
         let drop = || evict(&self.dir.join("db").join(&self.name));
         let dd = self.median(|| dd(files), drop)?;

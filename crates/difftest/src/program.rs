@@ -50,8 +50,8 @@ pub struct Program {
     pub options: fn(&mut Rng, &Trial) -> Vec<Vec<String>>,
     /// Returns the files that the options of a random trial may name.
     pub extra_files: fn(&Trial) -> Vec<NamedFile>,
-    /// Arguments with which the oracle writes one more such file before the searches of a trial.
-    /// The last one names the file; empty if there is none.
+    /// Arguments with which the oracle writes a further file that options of a trial may name,
+    /// before the searches of the trial. The last argument names the file; empty if there is none.
     pub prepare_args: &'static [&'static str],
     /// Kinds of metadata that searches of the program can write.
     pub metadata_kinds: &'static [MetadataKind],

@@ -9,20 +9,20 @@ use crate::program::Program;
 use crate::rng::Draw;
 use fastrand::Rng;
 
-/// Options whose value is part of the item, as far as its first word.
+/// Options that count as items of the sample together with the first word of their value.
 const VALUED: [&str; 4] = ["-query", "-db", "-subject", "-outfmt"];
 
-/// Fraction of the cases that the sample takes regardless of what they cover. It is smaller for
-/// costly cases, so that together they cost about as much as cheap ones.
+/// Fraction of the cases that the sample takes in addition, whatever pairs of items they cover. It
+/// is smaller for costly cases, so that together they cost about as much as cheap ones.
 const BESIDES: f64 = 0.1;
-/// CPU seconds from which on this fraction falls.
+/// CPU seconds of a case above which it is taken less often than [`BESIDES`] states.
 const COSTLY: f64 = 0.5;
 
 /// CPU seconds of a case that the program's list of costs lacks.
 const USUAL: f64 = 0.2;
 
-/// Two items (options, queries, databases, formats) that occur together in a case; twice the same
-/// for a single item.
+/// Two items (options, queries, databases, formats) that occur together in a case. A single item is
+/// paired with itself.
 type Pair = (String, String);
 
 /// Number of seeds that share a covering sample.

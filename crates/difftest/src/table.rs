@@ -51,8 +51,8 @@ pub struct TableOptions {
     pub resume: bool,
     /// Kind of metadata from which another site makes each report; `None` for one site.
     pub through: Option<MetadataKind>,
-    /// The programs `blast_formatter` that make the reports, of archives; `None` for the reports of
-    /// the searches.
+    /// The `blast_formatter` programs, which make the reports from archives of the searches; `None`
+    /// if the searches make the reports themselves.
     pub formatters: Option<Tools>,
     /// The route of the metadata from one site to the other.
     pub route: MetadataRoute,

@@ -35,7 +35,8 @@ const FORMAT_FLAGS: [&str; 2] = ["-html", "-show_gis"];
 /// Values of `-metadata_limit`. Above the limit, the search sends the report itself: always,
 /// sometimes, rarely.
 const LIMITS: [&str; 3] = ["0", "0.2", "1"];
-/// Options with which the search depends on the format.
+/// Options whose effect on the search depends on the format. If one is given, the search site gets
+/// all options of the format.
 const COUNTS: [&str; 3] = ["-num_descriptions", "-num_alignments", "-max_target_seqs"];
 /// Options that name the subjects.
 const SEARCHED: [&str; 2] = ["-db", "-subject"];
@@ -77,8 +78,8 @@ pub struct TwoSiteRunner<'a> {
     pub route: MetadataRoute,
     /// How the search is distributed, and the shape of its fleet.
     pub parallel_mode: (ParallelMode, Shape),
-    /// Whether `expand` also gets the name of the database if it needs only the report. It then
-    /// verifies that the database is the same.
+    /// Whether `fleetblast expand` also gets the name of the database when metadata of the kind
+    /// `report` do not need it. It then verifies that the database is the same.
     pub names_database: bool,
     /// File for the metadata of one search, or for the report behind a link. The keys of the two
     /// sites are in the same directory.

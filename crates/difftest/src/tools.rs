@@ -51,7 +51,7 @@ const DATABASES: [(&str, &str, &str); 13] = [
     ("lost", "protein", "-dbtype prot -parse_seqids"),
     ("lost", "transcript", "-dbtype nucl -parse_seqids"),
 ];
-/// Files of these databases that are removed.
+/// Files that are removed from the databases named `lost`, so that these are incomplete.
 const LOST: [&str; 2] = ["lost.pdb", "lost.ndb"];
 
 /// Inputs of the programs that do not depend on the sequences: name and contents of each file.
@@ -178,7 +178,8 @@ struct Case {
     commands: Vec<Vec<String>>,
 }
 
-/// The result of one program: that of each command, and the files that it made or changed.
+/// The results of one program for a case: the outcome of each command, and the files made or
+/// changed.
 struct CommandResults {
     outcomes: Vec<Outcome>,
     files: BTreeMap<String, Vec<u8>>,
@@ -259,8 +260,8 @@ fn differing(case: &Case, expected: &CommandResults, actual: &CommandResults) ->
     differences
 }
 
-/// The directory of databases and lists, and the one where both programs run in turn: error
-/// messages contain its path.
+/// The directory of databases and lists (`base`), and the directory in which both programs run in
+/// turn (`run`), because error messages contain its path.
 struct Stage {
     base: PathBuf,
     run: PathBuf,

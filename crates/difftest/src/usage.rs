@@ -34,8 +34,8 @@ pub const PROGRAMS: [&str; 14] = [
     "convert2blastmask",
 ];
 
-/// The default of `-num_threads` in the texts of BLAST+ and of FleetBLAST, which are otherwise the
-/// same: in `-help` and in `-xmlhelp`. The place of the default in the XML is between two texts.
+/// The texts about the default of `-num_threads` in which the help of the two programs differs, in
+/// pairs of BLAST+'s and FleetBLAST's text: one pair for `-help`, two for `-xmlhelp`.
 const THREADS: [[&str; 2]; 3] = [
     [
         "use in the BLAST search\n   Default = `1'\n",

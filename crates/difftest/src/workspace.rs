@@ -49,7 +49,7 @@ impl Workspace {
 /// Real sequences and their origin.
 #[derive(Debug)]
 pub struct Source {
-    /// Name of these data for messages.
+    /// Name of the data, for messages of the tester.
     pub name: String,
     /// About a hundred queries of all kinds.
     pub queries: Vec<Record>,
@@ -57,7 +57,7 @@ pub struct Source {
     pub proteins: Vec<Record>,
     /// FASTA file with the sequences of the largest database.
     pub big: PathBuf,
-    /// Descriptions of tests that cannot run as intended with these data.
+    /// Descriptions of the tests that these data cannot support as intended.
     pub missing: Vec<String>,
     /// Directory of the data.
     dir: PathBuf,

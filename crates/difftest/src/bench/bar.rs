@@ -10,7 +10,7 @@ use crate::process::Tool;
 /// The requirement on FleetBLAST's speed and memory in a kind of search.
 pub(super) struct Requirement {
     pub(super) name: &'static str,
-    /// Required speed relative to BLAST+, and the speed to aim for.
+    /// Required speed relative to BLAST+ (`must`), and the speed to aim for (`goal`).
     pub(super) must: f64,
     pub(super) goal: f64,
     /// Maximal memory relative to BLAST+.

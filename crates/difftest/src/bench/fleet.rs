@@ -13,8 +13,8 @@ use fastrand::Rng;
 
 /// Number of rounds of each comparison. A round takes minutes.
 const ROUNDS: usize = 2;
-/// Number of database sequences that are queries, and how many of these the output-heavy search
-/// takes.
+/// Number of database sequences that are queries, and number of these that are the queries of the
+/// output-heavy search.
 const MEMBERS: usize = 3_000;
 const HEAVY_QUERIES: usize = 900;
 /// Number of database sequences that are added to all queries for the search on many ranks. The
@@ -27,7 +27,7 @@ const HEAVY_BYTES: u64 = 300_000_000;
 const HEAVY: [&str; 6] =
     ["-evalue", "1500", "-num_descriptions", "6000", "-num_alignments", "6000"];
 
-/// The programs, their directory, and the way to start ranks.
+/// FleetBLAST and BLAST+, the directory in which they run, and the way to start ranks.
 struct Fleet<'a> {
     dir: &'a Path,
     tools: &'a Tools,

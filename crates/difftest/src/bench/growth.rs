@@ -1,5 +1,5 @@
-//! Measures whether a search of twice the size takes at most twice as long. `difftest bench --full`
-//! ends with this for proteins, `--blastn` for nucleotides.
+//! Measures whether a search of twice the size takes at most twice as long. These measurements are
+//! the last ones of `difftest bench --full` (proteins) and `difftest bench --blastn` (nucleotides).
 
 use std::path::Path;
 

@@ -45,8 +45,8 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     Ok(peers.table(&few)? && peers.table(&many)?)
 }
 
-/// A set of queries, with the required time relative to DIAMOND's `--ultra-sensitive` and the time
-/// to aim for.
+/// A set of queries, and the required and the desired time of FleetBLAST relative to DIAMOND's
+/// `--ultra-sensitive`.
 struct Set {
     name: &'static str,
     query: &'static str,
@@ -56,7 +56,7 @@ struct Set {
     goal: f64,
 }
 
-/// The directory, and FleetBLAST and BLAST+.
+/// The directory of the searches, and the programs FleetBLAST and BLAST+.
 struct Peers<'a> {
     dir: &'a Path,
     tools: &'a Tools,

@@ -14,10 +14,10 @@ use fastrand::Rng;
 
 /// Number of database sequences that are the queries of one row.
 const MEMBERS: usize = 2_000;
-/// Number of peptides that are the queries of another row, and the range of their lengths.
+/// Number of peptides that are the queries of a row, and the range of their lengths in residues.
 const PEPTIDES: usize = 500;
 const PEPTIDE_RESIDUES: (usize, usize) = (8, 20);
-/// Number of residues that an ordinary query has approximately.
+/// Approximate number of residues of an ordinary query.
 const ORDINARY: usize = 300;
 /// Maximal memory relative to BLAST+.
 const MEMORY: f64 = 2.0;

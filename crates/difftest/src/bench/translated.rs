@@ -19,8 +19,8 @@ use crate::workspace::Source;
 const GENOME: usize = 4_000_000;
 /// Number of bases of genomes that tblastx searches.
 const BASES: usize = 10_000_000;
-/// Number of genomes that together have at least that number of bases. More would show in the
-/// measured peak memory, because a child starts out with the tester's memory.
+/// Number of genomes, which together have at least [`BASES`] bases. More would show in the measured
+/// peak memory, because a child starts out with the tester's memory.
 const RECORDS: usize = 3;
 /// Number of proteins, and of nucleic acids, that are queries.
 const PROTEINS: usize = 20;
@@ -44,7 +44,8 @@ struct Row {
 #[derive(Clone, Copy)]
 enum Threads {
     Number(u32),
-    /// One for each core of the machine. With `-subject` BLAST+ uses one, whatever the option says.
+    /// One thread for each core of the machine. With `-subject` BLAST+ uses one thread, whatever
+    /// the value of `-num_threads`.
     All,
 }
 

@@ -111,7 +111,7 @@ fn drop_options(mut best: Trial, disagrees: Test, spent: EffortCheck) -> Result<
     Ok(best)
 }
 
-/// Replaces a special database by a plain one, if the programs still disagree.
+/// Makes the subjects a plain database if the programs still disagree then.
 fn plain_target(best: Trial, disagrees: Test) -> Result<Trial> {
     let candidate = Trial { subject_form: SubjectForm::Plain, ..best.clone() };
     Ok(if best.subject_form != SubjectForm::Plain && disagrees(&candidate)? {

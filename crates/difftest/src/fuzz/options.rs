@@ -30,7 +30,7 @@ pub struct OptionBuilder<'a> {
 }
 
 impl<'a> OptionBuilder<'a> {
-    /// Creates a choice without options.
+    /// Creates a builder that has chosen no options yet.
     pub fn new(rng: &'a mut Rng) -> Self {
         // Some searches combine many options, whose rules interact.
         let boost = if rng.chance(0.2) { 3.0 } else { 1.0 };

@@ -69,7 +69,7 @@ impl Trial {
         residues >= HEAVY.0 || self.subjects.len() >= HEAVY.1
     }
 
-    /// Whether an option names `file`.
+    /// Whether an option of the trial names the file `file`.
     fn names(&self, file: &str) -> bool {
         self.options.iter().flatten().any(|word| word == file)
     }

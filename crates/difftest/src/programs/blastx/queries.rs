@@ -30,8 +30,8 @@ const GENES: [&str; 14] = [
     "long",
     "titled",
 ];
-/// Names of blastp's query sets that become codons without introns or ends, because their lengths,
-/// case or equality matter.
+/// Names of blastp's query sets whose letters become codons, without introns or other bases around
+/// them, because the lengths, case or equality of the sequences matter.
 const CODONS: [&str; 10] = [
     "short",
     "micro",
@@ -44,7 +44,8 @@ const CODONS: [&str; 10] = [
     "masked_first",
     "masked_last",
 ];
-/// Names of blastp's query sets that are subjects of blastx, and the names of these.
+/// Names of blastp's query sets that are subjects of blastx, each with its name as a set of
+/// subjects.
 const SUBJECTS: [(&str, &str); 20] = [
     ("plain", "protein_plain"),
     ("relatives", "protein_relatives"),

@@ -10,7 +10,8 @@ const LETTERS: &[u8] = b"ARNDCQEGHILKMFPSTWYV";
 /// Number of columns per line.
 const WIDTH: usize = 60;
 
-/// A name and a row of an alignment. All rows of an alignment have equally many columns.
+/// The name and the letters of one row of an alignment. All rows of an alignment have equally many
+/// columns.
 type Row = (&'static str, Vec<u8>);
 
 /// Returns names and contents of files with alignments of a query.

@@ -58,7 +58,8 @@ pub static PSIBLAST: Program = Program {
     ..BLASTP
 };
 
-/// Files of the PSSMs that BLAST+ makes for later searches, and the arguments for it.
+/// Files of the PSSMs that psiblast of BLAST+ makes for later searches, each with psiblast's
+/// arguments.
 const MATRICES: &[(&str, &str)] = &[
     ("db/pssm", "-query q/one.fa -db db/part"),
     ("db/pssm_observed", "-query q/one.fa -db db/part -out_ascii_pssm db/pssm_table"),
@@ -67,8 +68,8 @@ const MATRICES: &[(&str, &str)] = &[
     ("db/pssm_45", "-query q/one.fa -db db/part -matrix BLOSUM45"),
 ];
 
-/// Adds psiblast runs to a recipe. They make PSSMs with the given file names and arguments before
-/// the database is made.
+/// Adds psiblast runs to a recipe, which make PSSMs before the database is made. `matrices` has the
+/// file of each PSSM and psiblast's arguments.
 pub(super) fn with_matrices(
     mut recipe: Recipe,
     matrices: &[(&'static str, &'static str)],

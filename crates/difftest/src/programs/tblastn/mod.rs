@@ -73,7 +73,7 @@ const SUBJECTS: &[(&str, &str)] = &[
     ("titles", "genes_titles"),
 ];
 
-/// Files of the PSSMs that psiblast makes, and the arguments for it.
+/// Files of the PSSMs that psiblast makes, each with psiblast's arguments.
 const MATRICES: &[(&str, &str)] = &[
     ("db/pssm", "-query q/one.fa -subject q/hundred.fa"),
     ("db/pssm_low", "-query q/repeats.fa -subject q/repeats.fa"),
