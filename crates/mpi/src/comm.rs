@@ -345,8 +345,8 @@ struct Share {
 }
 
 impl Share {
-    /// Computes the shares of the piece with the bytes `range`, for rank `rank`. `lengths` has the
-    /// number of bytes of each rank.
+    /// Computes the shares of one piece for rank `rank`. `range` is the piece's range in the
+    /// concatenated bytes of all ranks, and `lengths` has the number of bytes of each rank.
     fn new(lengths: &[u64], rank: usize, range: &Range<usize>) -> Share {
         let (mut counts, mut places) = (vec![], vec![]);
         let (mut begin, mut own) = (0, 0..0);

@@ -30,13 +30,14 @@ pub(crate) struct Session {
     pub(crate) host: String,
     /// Most bytes in one call of MPI.
     pub(crate) piece: usize,
-    /// The choice of a file layer, if that layer may be one that loses data; otherwise `None`.
+    /// The value of [`LAYER`], or [`UNSET`], if files may be written by a layer that loses data;
+    /// otherwise `None`.
     pub(crate) untrusted: Option<String>,
 }
 
 /// Environment variable that selects Open MPI's layer for files.
 const LAYER: &str = "OMPI_MCA_io";
-/// Stands for the choice if the variable is not set, and this crate cannot set it.
+/// Text that stands for the value of [`LAYER`] if it is not set and this crate cannot set it.
 const UNSET: &str = "(not set, and not to be set without /proc)";
 
 impl Session {

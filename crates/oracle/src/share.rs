@@ -6,8 +6,8 @@ use std::env;
 /// `make test` sets it to its variable `SAMPLE`.
 pub const SAMPLE: &str = "FLEETBLAST_SAMPLE";
 
-/// Number of items per share from which on a list counts as long. Each start of BLAST+ takes about
-/// 0.1 s.
+/// Number of items per share from which on a list counts as long. Long lists get smaller shares,
+/// because each start of BLAST+ takes about 0.1 s.
 const LONG: usize = 6;
 
 fn wanted() -> String {

@@ -27,7 +27,8 @@ pub fn check(world: &World, piece: usize) {
     all.barrier().unwrap();
 }
 
-/// Checks that a barrier is incomplete until the last rank arrives, after all others have looked.
+/// Checks that a barrier is incomplete until the last rank arrives. The last rank arrives only
+/// after all other ranks have checked this.
 fn arriving(all: &Comm) {
     let looked = all.split(Some(0), all.rank() as u32).unwrap().expect("a group");
     let last = all.rank() + 1 == all.size();

@@ -1,4 +1,4 @@
-//! An open file of MPI. Each function wraps one call.
+//! An open file of MPI. Each function here wraps one function of MPI-IO.
 
 use std::ffi::{CString, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -101,8 +101,8 @@ impl Handle {
         check("MPI_File_sync", unsafe { ffi::MPI_File_sync(self.raw) })
     }
 
-    /// Writes bytes at a position, which counts in the view if there is one. Returns the number of
-    /// bytes written. With `all`, the call is collective for the ranks of the file.
+    /// Writes bytes at the position `at`, which counts in the view if one is set. Returns the
+    /// number of bytes written. With `all`, the call is collective for the ranks of the file.
     pub(super) fn write(&self, all: bool, at: u64, bytes: &[u8]) -> Result<usize, Failure> {
         let at = position(at)?;
         let (start, length) = (start(bytes), int(bytes.len()));

@@ -47,7 +47,8 @@ pub struct Messenger {
     inbox: Inbox,
     /// Ranks from which pieces have begun to arrive since the last call of [`Messenger::senders`].
     senders: BTreeSet<usize>,
-    /// Numbers of pieces sent and received so far, including those in transfer.
+    /// Numbers of pieces sent (`sent`) and received (`received`) so far, including those in
+    /// transfer.
     sent: u64,
     received: u64,
 }
