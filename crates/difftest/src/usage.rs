@@ -54,7 +54,8 @@ const THREADS: [[&str; 2]; 3] = [
     ],
 ];
 
-/// Arguments of each program: help, and arguments that no program or not each program accepts.
+/// Arguments with which each program is run: for help, and arguments that no program or only some
+/// programs accept.
 const ARGUMENTS: [&[&str]; 17] = [
     &["-h"],
     &["-help"],

@@ -195,7 +195,8 @@ pub enum WorkerWork<P> {
     Collective {
         /// The worker's portion; offsets count from the start of the file.
         runs: Vec<OutputRun>,
-        /// The master's bytes of the portion, in the order of the slices.
+        /// The bytes of the portion's slices that the master holds, in their order; `None` if it
+        /// holds none.
         master: Option<P>,
     },
     /// Collect bytes of this worker's pieces for another worker that writes them (class `Io`).

@@ -18,7 +18,8 @@ impl Backoff {
         Self { begun: Instant::now(), nap: SHORTEST }
     }
 
-    /// Pauses before the next poll. There is no pause at first; later ones grow, up to `longest`.
+    /// Pauses before the next poll. The first polls have no pause; later pauses grow, up to
+    /// `longest`.
     pub(crate) fn pause(&mut self, longest: Duration) {
         if self.begun.elapsed() < SPIN {
             std::hint::spin_loop();

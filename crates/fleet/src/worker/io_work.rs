@@ -15,7 +15,8 @@ use super::{Actions, Worker, name};
 pub struct JointWrite<P> {
     /// Bytes of the portion; offsets count from the start of the file.
     pub runs: Vec<OutputRun>,
-    /// The master's bytes of the portion, in the order of the slices.
+    /// The bytes of the portion's slices that the master holds, in their order; `None` if it holds
+    /// none.
     pub master: Option<P>,
 }
 

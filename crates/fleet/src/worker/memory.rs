@@ -65,7 +65,8 @@ impl Memory {
         self.granted
     }
 
-    /// Ends the answer. It keeps `kept` bytes of pieces in memory.
+    /// Ends the answer that is being computed, which keeps `kept` bytes of formatted pieces in
+    /// memory.
     pub fn settle(&mut self, kept: u64) {
         self.pieces += kept.min(self.granted);
         self.granted = 0;

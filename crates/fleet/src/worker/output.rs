@@ -76,7 +76,7 @@ pub struct WorkerOutput<P> {
     opened: u64,
     collecting: BTreeMap<u64, OpenWindow<P>>,
     complete: VecDeque<OpenWindow<P>>,
-    /// Requests of other workers that wait.
+    /// Requests of other workers that this worker has not begun to serve.
     requests: VecDeque<(Address, OutputRequest)>,
 }
 
@@ -193,7 +193,7 @@ impl<P: Payload> WorkerOutput<P> {
     }
 }
 
-/// Returns the slices that other holders than worker `me` have, by holder.
+/// Returns the slices that holders other than worker `me` have, by holder.
 fn by_other_holder(
     me: WorkerId,
     group: GroupId,

@@ -133,7 +133,7 @@ impl Ledger {
     }
 
     /// Checks that the slices of runs go to their offsets, counted from `base`. Returns the number
-    /// of bytes of each other holder; `None` stands for the master.
+    /// of bytes of each holder other than the writer; `None` stands for the master.
     fn check_runs(
         &mut self,
         writer: WorkerId,
