@@ -85,9 +85,9 @@ pub enum OptionValue {
 /// Name or number of the algorithm that made stored masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredMasks<'a> {
-    /// The number in the database.
+    /// The number of the algorithm in the database.
     Number(i32),
-    /// The name.
+    /// The name of the algorithm.
     Name(&'a str),
 }
 

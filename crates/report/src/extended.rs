@@ -1,4 +1,4 @@
-//! Decimal digits as NCBI's toolkit computes them, with numbers of 64 bits.
+//! Computes decimal digits as NCBI's toolkit does, by arithmetic with mantissas of 64 bits.
 
 use fleetblast_stats::extended::Extended;
 

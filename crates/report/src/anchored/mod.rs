@@ -263,7 +263,7 @@ fn subject_rows(aligned: &[AlignedRow], columns: &AlignmentColumns) -> Vec<Row> 
     all
 }
 
-/// Returns the position of the query's row and its letters.
+/// Returns the position of the query's row, and the letters of this row.
 fn query_position(
     query: &QueryResult,
     aligned: &[AlignedRow],

@@ -155,7 +155,7 @@ fn statistics_values(
     ]
 }
 
-/// Makes Karlin-Altschul parameters.
+/// Makes the ASN.1 value of Karlin-Altschul parameters.
 fn karlin_block([lambda, k, h]: [f64; 3], is_gapped: bool) -> AsnValue {
     AsnValue::Fields(vec![
         ("lambda", AsnValue::Real(lambda)),

@@ -17,7 +17,7 @@ use crate::model::{FastaSubject, QueryResult, ReportSetup, SubjectSource};
 use crate::names;
 use crate::scoremat::{PssmDescription, checkpoint_value};
 
-/// Makes the value of an option.
+/// Makes the ASN.1 value of an option.
 pub fn option_value(option: &ArchiveOption) -> AsnValue {
     let integers =
         |all: &[i64]| AsnValue::List(all.iter().map(|&n| AsnValue::Integer(n)).collect());
@@ -124,7 +124,7 @@ pub struct RequestParts<'a> {
 }
 
 impl RequestParts<'_> {
-    /// Makes the value of the request.
+    /// Makes the ASN.1 value of the request.
     pub fn into_value(self) -> AsnValue {
         let mut search = vec![
             ("program", AsnValue::text(self.program)),
@@ -146,7 +146,7 @@ impl RequestParts<'_> {
     }
 }
 
-/// Makes a set of queries.
+/// Makes the ASN.1 value of a set of queries.
 pub fn query_set(queries: impl Iterator<Item = AsnValue>) -> AsnValue {
     let entries = queries.map(|query| AsnValue::choice("seq", query)).collect();
     let set = AsnValue::Fields(vec![("seq-set", AsnValue::List(entries))]);

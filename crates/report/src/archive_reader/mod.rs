@@ -202,7 +202,7 @@ pub struct StoredObject {
     pub content: StoredContent,
 }
 
-/// The search of an object of a file of archives.
+/// The content of an object in a file of archives: a search, with or without its results.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StoredContent {
     /// The search and its results.

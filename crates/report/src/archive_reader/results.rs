@@ -32,7 +32,7 @@ pub(super) struct SearchResults {
     masks: Vec<StoredMask>,
     /// Karlin-Altschul parameters, and whether they are those of gapped alignments.
     parameters: Vec<([f64; 3], bool)>,
-    /// Lines such as `Length adjustment: 100`.
+    /// Statistics as lines of text, such as `Length adjustment: 100`.
     statistics: Vec<Vec<u8>>,
 }
 

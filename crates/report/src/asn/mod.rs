@@ -1,4 +1,4 @@
-//! Writes ASN.1 values as text, in BER, as JSON and as XML, as NCBI's toolkit does, reads them, and
+//! Writes ASN.1 values as text, BER, JSON and XML, as NCBI's toolkit does; reads such values, and
 //! names the fields of sequences.
 
 mod ber;

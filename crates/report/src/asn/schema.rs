@@ -31,7 +31,7 @@ const fn member(number: u8, name: &'static str, kind: &'static AsnType) -> Membe
     Member { name, number, kind }
 }
 
-/// An item of the description of a `Seq-annot`.
+/// Type of an item in the description of a `Seq-annot`.
 pub static ANNOTATION_DESCRIPTION: AsnType = AsnType::Choice(&[member(4, "user", &USER_OBJECT)]);
 
 static USER_OBJECT: AsnType = AsnType::Fields(&[
@@ -59,7 +59,7 @@ static OBJECT_ID: AsnType = AsnType::Named(
     &AsnType::Choice(&[member(0, "id", &AsnType::Integer), member(1, "str", &AsnType::Text)]),
 );
 
-/// An alignment.
+/// Type of an alignment (`Seq-align`).
 pub static ALIGNMENT: AsnType = AsnType::Fields(&[
     member(0, "type", &AsnType::Enumerated(&[("diags", 2), ("partial", 3)])),
     member(1, "dim", &AsnType::Integer),
@@ -76,7 +76,7 @@ pub static ALIGNMENT: AsnType = AsnType::Fields(&[
     member(6, "ext", &AsnType::SequenceOf(&USER_OBJECT)),
 ]);
 
-/// A sequence.
+/// Type of a sequence (`Bioseq`).
 pub static SEQUENCE: AsnType = AsnType::Fields(&[
     member(0, "id", &AsnType::SetOf(&SEQ_ID)),
     member(
@@ -100,8 +100,8 @@ pub static SEQUENCE: AsnType = AsnType::Fields(&[
     ),
 ]);
 
-/// The origin of a sequence (`Seq-hist`, seq.asn), as queries with a range in their identifier have
-/// it.
+/// Type of the origin of a sequence (`Seq-hist`, seq.asn), as queries with a range in their
+/// identifier have it.
 static HISTORY: AsnType = AsnType::Fields(&[member(0, "assembly", &AsnType::SetOf(&ALIGNMENT))]);
 
 static LETTERS: AsnType = AsnType::Choice(&[
@@ -151,7 +151,7 @@ static STANDARD_SEGMENT: AsnType = AsnType::Fields(&[
     member(3, "scores", &SCORES),
 ]);
 
-/// A location in a sequence.
+/// Type of a location in a sequence (`Seq-loc`).
 pub static LOCATION: AsnType = AsnType::Named(
     "Seq-loc",
     &AsnType::Choice(&[
@@ -173,7 +173,7 @@ static INTERVAL: AsnType = AsnType::Named(
     ]),
 );
 
-/// An identifier of a sequence (`Seq-id`, seqloc.asn).
+/// Type of an identifier of a sequence (`Seq-id`, seqloc.asn).
 static SEQ_ID: AsnType = AsnType::Named(
     "Seq-id",
     &AsnType::Choice(&[
