@@ -22,7 +22,7 @@ pub enum Difference {
         /// FleetBLAST's code.
         actual: i32,
     },
-    /// An interrupted search did not end or resume as it must.
+    /// An interrupted search did not end or resume as required; the text describes the fault.
     Resume(String),
     /// An output stream differs.
     Stream {

@@ -57,7 +57,7 @@ pub struct DbcmdOptions {
 struct Case {
     id: String,
     args: Vec<String>,
-    /// The releases of BLAST+ that it is compared with, separated by commas; `None` for all.
+    /// The releases of BLAST+ with which the case is compared, separated by commas; `None` for all.
     releases: Option<&'static str>,
 }
 

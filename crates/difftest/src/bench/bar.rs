@@ -26,8 +26,8 @@ pub(super) fn print_head() {
 }
 
 impl Requirement {
-    /// Prints the row, with a mark if it misses the requirement. Returns true if all outputs were
-    /// the same.
+    /// Prints the row of the search, with a mark if it misses the requirement. Returns true if the
+    /// outputs of all runs were the same.
     pub(super) fn print(&self, theirs: &[Sample], ours: &[Sample]) -> bool {
         let mut outputs = theirs.iter().chain(ours).map(|sample| sample.output);
         let first = outputs.next();

@@ -164,7 +164,8 @@ fn prepare(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// Writes the queries that are made of these genomes: a genome, reads, primers, and a short query.
+/// Writes the queries, which are made of the genomes `records`: a genome, reads, primers, and a
+/// short query.
 fn write_queries(dir: &Path, records: &[Record]) -> Result<()> {
     let mut rng = Rng::with_seed(1);
     let mut genome: Vec<Record> = records.to_vec();

@@ -28,8 +28,8 @@ struct Row {
 /// The threads or ranks of a row.
 enum Execution {
     Threads(u32),
-    /// Ranks in one process, compared with as many processes of BLAST+. Each process searches a
-    /// part of the queries in this file.
+    /// Ranks in one process, compared with the same number of BLAST+ processes. Each process
+    /// searches a part of the queries, which are in this file.
     Ranks(&'static str),
 }
 

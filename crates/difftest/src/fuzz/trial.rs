@@ -152,7 +152,7 @@ impl<'a> Bench<'a> {
         self.tools.oracle.run(&args, &self.dir, None, LIMIT).map(drop)
     }
 
-    /// Runs both programs on the files written last.
+    /// Runs both programs on the files that [`Bench::write`] wrote last.
     pub fn search(&self, trial: &Trial) -> Result<TrialResult> {
         let (expected, actual) = self.both(trial)?;
         Ok(compare_outcomes(trial, &expected, &actual))

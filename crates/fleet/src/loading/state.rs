@@ -188,8 +188,8 @@ impl LoadingState {
         beats
     }
 
-    /// Whether all pieces are in place here, and all ranks to which this rank sends have confirmed
-    /// them.
+    /// Whether all pieces are in place on this rank, and all ranks to which this rank sends have
+    /// confirmed them.
     pub fn is_done(&self) -> bool {
         let done =
             |fill: &Fill| fill.missing == 0 && fill.children.iter().all(|(_, left)| *left == 0);

@@ -288,9 +288,9 @@ impl Collective {
     }
 
     /// Begins the next write if none is under way and at least a write buffer waits; with `hurry`,
-    /// any bytes suffice. Returns the runs of each worker. Together the workers write one range of
-    /// the file without gaps. MPI libraries read the bytes of gaps and write them back, over bytes
-    /// that other groups may have written meanwhile.
+    /// any bytes suffice. Returns the runs of each worker. Together the runs form one range of the
+    /// file without gaps, because MPI libraries read the bytes of gaps and write them back, over
+    /// bytes that other groups may have written meanwhile.
     pub fn begin(&mut self, members: u32, hurry: bool) -> Option<CollectiveRound> {
         let enough = self.bytes >= if hurry { 1 } else { self.buffer };
         if self.running.is_some() || !enough {

@@ -117,7 +117,7 @@ impl Messenger {
         Ok(())
     }
 
-    /// Returns the number of bytes of messages that have not left, and so take memory here.
+    /// Returns the number of bytes of messages that have not left, and so take memory on this rank.
     pub fn outgoing_bytes(&self) -> usize {
         self.outgoing_bytes
     }

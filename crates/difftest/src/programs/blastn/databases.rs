@@ -48,7 +48,8 @@ fn counts() -> Recipe {
     recipe
 }
 
-/// Returns databases of real pieces, in all kinds of files.
+/// Returns recipes of databases of real pieces: of versions 4 and 5, with and without parsed
+/// identifiers, and in several volumes.
 fn real(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     let part = fasta::to_bytes(&part(bases, parents));
     vec![
