@@ -141,7 +141,7 @@ impl Paper {
         [COMPOSITION_IN_LATER_ROUNDS, PATTERNS].contains(self)
     }
 
-    /// Returns the citation as XML has it.
+    /// Returns the text of the citation as XML shows it.
     pub(crate) fn citation(&self) -> &'static str {
         self.citation
     }

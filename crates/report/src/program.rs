@@ -100,9 +100,10 @@ pub fn gapped_coverage_counts_codons(params: &Params) -> bool {
     is_gapped && params.translates_queries() && common.release.hsp_coverage_counts_codons
 }
 
-/// Returns a second divisor of the identity in the description table, besides the number of
-/// columns. In alignments of two translations BLAST+ counts identical codons, but the length in
-/// bases (`GetPercentIdentity`, align_format_util.cpp).
+/// Returns a number by which the identity in the description table is divided in addition to the
+/// number of columns. It is 3 if both sequences are translated, because BLAST+ then divides
+/// identical codons by a length in bases (`GetPercentIdentity`, align_format_util.cpp); otherwise
+/// 1.
 pub fn bases_per_column(params: &Params) -> usize {
     let is_both = params.translates_queries() && params.subject_translation().is_some();
     if is_both { 3 } else { 1 }

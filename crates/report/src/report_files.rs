@@ -13,7 +13,8 @@ impl Notation {
         }
     }
 
-    /// Returns the bytes with which only the first line of a document begins.
+    /// Returns the bytes at the start of the first line of a document. No other line begins with
+    /// them.
     pub fn document_start(self) -> &'static [u8] {
         match self {
             Notation::Json => b"{",

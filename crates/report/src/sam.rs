@@ -49,7 +49,7 @@ pub struct SamSortKey {
     evalue: f64,
 }
 
-/// A line of alignments with its sort key.
+/// The line of one or more alignments of a subject, with its sort key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamRecord {
     /// The sort key and the reference.

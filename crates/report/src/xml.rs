@@ -235,7 +235,7 @@ fn element(
     Ok(())
 }
 
-/// Appends an element with a number (or anything that needs no escape).
+/// Appends an element with a number, or with a text that needs no escape.
 fn value(indent: usize, name: &str, content: impl std::fmt::Display, out: &mut Vec<u8>) {
     start_tag(indent, name, out);
     out.extend_from_slice(content.to_string().as_bytes());

@@ -56,7 +56,7 @@ struct AnchoredAlignment {
     pair: AlignmentRows,
     /// Number of the query's context.
     context: u8,
-    /// First letter of that context in the alignment, 0-based.
+    /// First letter of the query's context in the alignment, 0-based.
     start: u32,
 }
 

@@ -78,7 +78,7 @@ fn write_scores(rank: usize, alignment: &Alignment, identities: usize, writer: &
     writer.value("identity", identities);
 }
 
-/// Writes what BLAST+ shows of an alignment whose sequences it has lost.
+/// Writes the values that BLAST+ shows for an alignment if it has lost the sequences.
 fn write_lost_rows(writer: &mut Writer) -> Result<(), ReportError> {
     for name in ["query-from", "query-to", "hit-from", "hit-to"] {
         writer.value(name, 0);

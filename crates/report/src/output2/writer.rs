@@ -125,7 +125,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Writes a member with a number, or anything that needs no escape.
+    /// Writes a member with a number, or with a text that needs no escape.
     pub fn value(&mut self, name: &str, value: impl Display) {
         self.begin_line();
         match self.notation {

@@ -6,7 +6,8 @@ use fleetblast_stats::frequencies::AMINO_ACID_CODES;
 use fleetblast_stats::karlin::KarlinParameters;
 use fleetblast_stats::matrix::SENTINEL_SCORE;
 
-/// The statistics below the table. They are those of the previous search: ungapped, then gapped.
+/// The statistics below the table of a PSSM, from the previous search. Each field has those of
+/// ungapped, then of gapped alignments.
 #[derive(Clone, Copy, Debug)]
 pub struct PssmStatistics {
     /// Statistics for the query's letters, if the table shows them.
