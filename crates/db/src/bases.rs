@@ -112,8 +112,8 @@ impl<'a> Bases<'a> {
         out.iter_mut().for_each(|code| *code = blastna::from_ncbi4na(*code));
     }
 
-    /// Splits off the header of the ambiguities. Returns whether they are in the long format, and
-    /// the bytes of the words.
+    /// Returns whether the list of ambiguous bases is in the long format, and the bytes of its
+    /// words without the count before them.
     fn words(&self) -> (bool, &'a [u8]) {
         let Some((count, words)) = self.ambiguities.split_first_chunk() else {
             return (false, &[]);
@@ -123,7 +123,8 @@ impl<'a> Bases<'a> {
         (count >> 31 == 1, &words[..bytes.min(words.len())])
     }
 
-    /// Returns the byte offset in the ambiguities of the first fault: in their header or in a run.
+    /// Returns the byte offset of the first error in the list of ambiguous bases: of its count or
+    /// of a run. Returns `None` if there is no error.
     pub(crate) fn first_invalid_byte(&self) -> Option<usize> {
         let Some(count) = self.ambiguities.first_chunk() else {
             return (!self.ambiguities.is_empty()).then_some(0);

@@ -21,7 +21,7 @@ pub(crate) struct FileBytes {
     memory: SharedBytes,
     /// Range of `memory` that holds the bytes.
     held: Range<usize>,
-    /// Position in the file of the first byte.
+    /// Position in the file of the first byte in `held`.
     origin: usize,
 }
 
@@ -93,7 +93,8 @@ impl FileBytes {
         self.get(start..end)
     }
 
-    /// Restricts the value to the positions `range` of the file, without copying.
+    /// Returns those bytes at the positions `range` of the file that are in memory, without
+    /// copying.
     pub(crate) fn restrict_to(&self, range: Range<usize>) -> Self {
         let start = range.start.clamp(self.origin, self.end_position());
         let length = range.end.clamp(start, self.end_position()) - start;

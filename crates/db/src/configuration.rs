@@ -15,10 +15,11 @@ const SHARED: &str = ".ncbirc";
 /// Name of the multi-call program, which also runs under the names of the BLAST+ programs.
 const OWN: &str = "fleetblast";
 
-/// The file of `-conffile`.
+/// The configuration file that the option `-conffile` names.
 static GIVEN: OnceLock<PathBuf> = OnceLock::new();
 
-/// Reads the file of `-conffile` from now on instead of `PROGRAM.ini`. Only the first call counts.
+/// Sets the file of `-conffile`, which is then read instead of `PROGRAM.ini`. Only the first call
+/// has an effect.
 pub fn set_configuration_file(name: &Path) {
     let _ = GIVEN.set(name.to_owned());
 }
@@ -49,8 +50,8 @@ fn program_entry(section: &str, entry: &str) -> Option<OsString> {
         .or_else(|| entry_of(program_path(), section, entry))
 }
 
-/// Reads the environment variable of an entry: first its name as given, then in upper case
-/// (`CEnvironmentRegistry::x_Get`).
+/// Reads the environment variable `NCBI_CONFIG__SECTION__ENTRY`, or else the one with this name in
+/// upper case (`CEnvironmentRegistry::x_Get`).
 fn variable(section: &str, entry: &str) -> Option<OsString> {
     let name = format!("NCBI_CONFIG__{section}__{entry}");
     env::var_os(&name).or_else(|| env::var_os(name.to_ascii_uppercase()))
@@ -100,9 +101,10 @@ fn entry_of(file: Option<PathBuf>, section: &str, entry: &str) -> Option<OsStrin
 /// Returns the section of NCBI's configuration that changes the links of HTML reports, if there is
 /// one.
 ///
-/// BLAST+ does not look for its file as for others: `[BLASTFMTUTIL]` is in the file that `FMTCFG`
-/// names, or in `.ncbirc`, here or in `$NCBI` (`CAlignFormatUtil::InitConfig`,
-/// align_format_util.cpp). `[TAX_BROWSER]` is in `.ncbirc` here (`CTaxFormat`, taxFormat.cpp).
+/// BLAST+ looks for these sections in fewer files than for others. `[BLASTFMTUTIL]` is in the file
+/// that the variable `FMTCFG` names, or in `.ncbirc`, in the working directory or in `$NCBI`
+/// (`CAlignFormatUtil::InitConfig`, align_format_util.cpp). `[TAX_BROWSER]` is in the `.ncbirc` of
+/// the working directory (`CTaxFormat`, taxFormat.cpp).
 pub fn section_for_html_links() -> Option<&'static str> {
     let given = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let here = PathBuf::from(SHARED);
@@ -157,8 +159,9 @@ fn find(name: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the directories of configuration files (`CMetaRegistry::GetDefaultSearchPath`,
-/// metareg.cpp): those of `NCBI_CONFIG_PATH`, or the usual ones without this variable. In the list,
-/// an empty directory stands for the usual ones, and BLAST+ ignores the rest.
+/// metareg.cpp): those of the variable `NCBI_CONFIG_PATH`, or the usual ones if it is unset. An
+/// empty entry in the variable stands for the usual directories, and BLAST+ ignores all entries
+/// after it.
 fn directories() -> Vec<PathBuf> {
     let Some(list) = env::var_os("NCBI_CONFIG_PATH") else { return usual_directories() };
     if list.is_empty() {
@@ -176,7 +179,7 @@ fn directories() -> Vec<PathBuf> {
 }
 
 /// Returns the usual directories of configuration files: the working and the home directory (unless
-/// switched off), `$NCBI` and `/etc`.
+/// `NCBI_DONT_USE_LOCAL_CONFIG` is set), `$NCBI` and `/etc`.
 fn usual_directories() -> Vec<PathBuf> {
     let mut all = Vec::new();
     if env::var_os("NCBI_DONT_USE_LOCAL_CONFIG").is_none() {

@@ -54,9 +54,9 @@ impl Database {
         }
     }
 
-    /// Returns the length of the longest sequence as BLAST+ states it. If BLAST+ counts the
-    /// included sequences, it is the longest of these. Its length is then estimated unless `exact`
-    /// is set.
+    /// Returns the length of the longest sequence as BLAST+ states it: of the included sequences if
+    /// BLAST+ counts them, else the number that the volumes state. The length of an included
+    /// sequence is an estimate unless `exact` is set.
     pub fn reported_max_length(&self, exact: bool) -> u32 {
         match self.counted_length_bounds() {
             None => self.max_sequence_length(),

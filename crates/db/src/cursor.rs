@@ -23,11 +23,11 @@ pub(crate) enum RetrievableOids {
     Limited { listed: Vec<Range<u32>>, window: Range<u32> },
 }
 
-/// Limits between which a call searches for an OID. The first call changes them.
+/// Limits of the OIDs that a search can find. The first search replaces them.
 #[derive(Clone, Debug)]
 pub(crate) struct OidLimits {
     current: Range<u32>,
-    /// The limits that the first call sets; `None` if they do not change any more.
+    /// The limits that the first search sets; `None` if they do not change any more.
     next: Option<Range<u32>>,
 }
 
@@ -44,14 +44,15 @@ impl OidLimits {
         Self { current: 0..count, next: window }
     }
 
-    /// Replaces the limits as BLAST+ does in its first call.
+    /// Replaces the limits by the next ones, as BLAST+ does in its first search.
     fn apply_next_limits(&mut self) {
         if let Some(next) = self.next.take() {
             self.current = next;
         }
     }
 
-    /// Finds the first OID of the list from `oid` on, within the limits; without a list, any OID.
+    /// Finds the first OID from `oid` on that is in `listed` and within the limits. Without
+    /// `listed`, every OID within the limits is found. The first call also replaces the limits.
     fn find(&mut self, listed: Option<&[Range<u32>]>, oid: u32) -> Answer {
         let oid = oid.max(self.current.start);
         let is_within = oid < self.current.end;
@@ -79,8 +80,8 @@ impl OidLimits {
     }
 }
 
-/// Cursor over the sequences that `blastdbcmd` finds. Its first call can change the limits of
-/// FIRST_OID and LAST_OID for later calls, as in BLAST+.
+/// Cursor over the sequences that `blastdbcmd` finds. Its first search replaces the limits by those
+/// of FIRST_OID and LAST_OID for later searches, as in BLAST+.
 #[derive(Debug)]
 pub struct OidCursor {
     database: Database,

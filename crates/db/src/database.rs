@@ -92,8 +92,8 @@ pub struct CombinedInfo {
     /// Number of residues, as stated by the aliases or else counted.
     pub residue_count: u64,
     /// Paths of the volumes that `-db` names, of the volumes that the named aliases list, and of
-    /// the alias *files* that these list (`CSeqDBAliasNode::FindVolumePaths`, seqdbalias.cpp).
-    /// Empty for a database in memory.
+    /// the alias *files*, not their volumes, that the named aliases list
+    /// (`CSeqDBAliasNode::FindVolumePaths`, seqdbalias.cpp). Empty for a database in memory.
     pub volumes: Vec<Vec<u8>>,
     /// Paths of all alias files, in any depth, without duplicates.
     pub aliases: Vec<PathBuf>,
@@ -240,7 +240,8 @@ impl Database {
         &self.inner.parts.date
     }
 
-    /// Returns that date in the format `2026-11-29T15:56:00`; `None` if a volume's date is invalid.
+    /// Returns the latest date of all volumes in the format `2026-11-29T15:56:00`; `None` if that
+    /// date is invalid.
     pub fn iso_date(&self) -> Option<String> {
         date::format_iso(self.date())
     }
@@ -339,9 +340,9 @@ impl Database {
         }
     }
 
-    /// Returns the bytes of a header whose definition lines are all shown as they are stored.
-    /// Returns `None` if a restriction hides lines, if the ordinals in them count on from earlier
-    /// volumes, or if they are in memory only.
+    /// Returns the stored bytes of a header if all its definition lines are shown unchanged.
+    /// Returns `None` if a restriction hides lines, if their ordinals change because they count
+    /// from 0 in each volume, or if the lines were never encoded.
     ///
     /// # Errors
     /// Those of [`Database::deflines`].

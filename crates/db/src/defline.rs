@@ -71,8 +71,8 @@ pub(crate) fn parse_deflines_strictly(
     Ok(lines)
 }
 
-/// Makes the title of a sequence from all its definition lines, with the identifiers of all but
-/// the first (`s_GetBioseqTitle`, seqdbvol.cpp).
+/// Makes the title of a sequence from all its definition lines: the first title, then for each
+/// other line `>`, its identifiers and its title (`s_GetBioseqTitle`, seqdbvol.cpp).
 pub fn joined_title(lines: &[Defline]) -> Vec<u8> {
     let mut title = Vec::new();
     for (i, line) in lines.iter().enumerate() {

@@ -140,7 +140,7 @@ pub enum DbError {
         /// The missing LMDB file.
         path: PathBuf,
     },
-    /// An LMDB file does not exist, in the words of later releases.
+    /// An LMDB file does not exist. The message is that of later releases of BLAST+.
     #[error(
         "File {} not found. If you renamed any BLAST database files, please use original file \
          names, and makeblastdb to rename the database. If you deleted any BLAST database files, \
@@ -151,8 +151,8 @@ pub enum DbError {
         /// The missing LMDB file.
         path: PathBuf,
     },
-    /// A list of an alias does not exist, and BLAST+ reads it with the volumes, in the words of
-    /// later releases.
+    /// A list of an alias, which BLAST+ reads when it opens the volumes, does not exist. The
+    /// message is that of later releases of BLAST+.
     #[error(
         "Database memory map file error - To be memory mapped the file must exist: '{}'",
         path.display()
@@ -240,8 +240,8 @@ pub enum DbError {
         /// Description of the change.
         what: String,
     },
-    /// The path of an open file names another file or none when all files of the database are open.
-    /// Another process may be replacing the database, so the open files may belong to two
+    /// After all files of the database were opened, the path of one of them names another file or
+    /// none. Another process may be replacing the database, so the open files may belong to two
     /// databases.
     #[error(
         "file ({}) was replaced while the database was opened, so that files of two databases may be open; search again",
@@ -319,7 +319,7 @@ pub enum DbError {
     /// The database has more sequences or residues than BLAST+ can number.
     #[error("the database has too many {what} ({found}, the largest number allowed is {maximum})")]
     TooLarge {
-        /// The excess items, such as `sequences` or `residues`.
+        /// Name of the items that are too many: `sequences` or `residues`.
         what: &'static str,
         /// The number that is too large.
         found: u64,
@@ -368,7 +368,7 @@ pub enum DbError {
         path.file_name().unwrap_or_default().display()
     )]
     EmptyKey {
-        /// Path of the LMDB file; of the database, in the message of later releases.
+        /// Path of the LMDB file, or of the database if the message is that of later releases.
         path: PathBuf,
     },
     /// A version-5 database has no table of taxids.
@@ -450,7 +450,7 @@ pub enum DbError {
         /// Names of the databases, without directories.
         databases: Vec<String>,
     },
-    /// None of the taxids is in the database, in the words of later releases.
+    /// None of the taxids is in the database. The message is that of later releases of BLAST+.
     #[error(
         "Taxonomy ID(s) not found in the {} database{}.",
         databases.join(" "),
@@ -507,7 +507,7 @@ pub enum DbError {
         /// Path of the list.
         path: PathBuf,
     },
-    /// A list of an alias does not exist, and BLAST+ reads this list with the volumes. These are
+    /// A list of an alias, which BLAST+ reads when it opens the volumes, does not exist. These are
     /// lists of OIDs, lists of GIs and, in version 4, lists of identifiers.
     #[error("Cannot memory map {}.", path.display())]
     MissingVolumeList {

@@ -43,8 +43,8 @@ pub struct VolumeIndex {
     headers_at: usize,
     /// Byte offset in the file of the table of sequence offsets.
     sequences_at: usize,
-    /// Byte offset in the file of the table of ambiguity offsets; for proteins, of the sequence
-    /// offsets.
+    /// Byte offset in the file of the table of ambiguity offsets; for proteins, equal to
+    /// `sequences_at`.
     ambiguities_at: usize,
 }
 

@@ -209,7 +209,7 @@ fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseI
     })
 }
 
-/// The lists of an alias tree to read.
+/// The lists of an alias tree that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AliasLists {
     /// All lists if BLAST+ must count the sequences for the totals, otherwise none.

@@ -18,11 +18,12 @@ use crate::{DbError, SequenceKind, configuration_value};
 pub struct SearchPath {
     /// Working directory, normalised.
     directory: Vec<u8>,
-    /// The three parts, each followed by a colon.
+    /// The text of the search path: its three parts, each followed by a colon.
     text: Vec<u8>,
-    /// An alias file that is read before it is written.
+    /// An alias file that is not written yet, but is read as if it were.
     planned: Option<PlannedAlias>,
-    /// Whether sequences are counted where an alias has an OIDLIST.
+    /// Whether an OIDLIST makes a database count its sequences, as later releases of BLAST+ do,
+    /// instead of stating the totals of the whole database.
     counts_oid_lists: bool,
 }
 
@@ -74,17 +75,19 @@ impl SearchPath {
         self
     }
 
-    /// Sets how OIDLIST in an alias is read. Later releases of BLAST+ count the sequences of such a
-    /// database, and look for a list that is not in the alias's directory in that of its first
-    /// volume (`CSeqDB_IdListValuesTest` and `CSeqDBAliasNode::ComputeMasks`, seqdbalias.cpp).
-    /// Earlier ones report the totals of the whole database. The default is false.
+    /// Sets how an OIDLIST in an alias is read. If `counts` is true, the database counts its
+    /// sequences. A list that is missing in the directory of the alias is then read in the
+    /// directory of the first volume. Later releases of BLAST+ do so (`CSeqDB_IdListValuesTest` and
+    /// `CSeqDBAliasNode::ComputeMasks`, seqdbalias.cpp). If it is false, as by default, the totals
+    /// are those of the whole database.
     #[must_use]
     pub fn counting_oid_lists(mut self, counts: bool) -> Self {
         self.counts_oid_lists = counts;
         self
     }
 
-    /// Returns whether sequences are counted where an alias has an OIDLIST.
+    /// Returns whether an OIDLIST makes a database count its sequences, as later releases of BLAST+
+    /// do, instead of stating the totals of the whole database.
     pub(crate) fn counts_oid_lists(&self) -> bool {
         self.counts_oid_lists
     }

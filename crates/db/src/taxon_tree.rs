@@ -13,7 +13,7 @@ use crate::{DbError, SearchPath, path};
 /// Name of the file.
 const FILE: &[u8] = b"taxonomy4blast.sqlite3";
 
-/// Items that BLAST+ requires in the file: type and name of each.
+/// Type and name of the table and of the index that BLAST+ requires in the file.
 const REQUIRED: [(&str, &str); 2] =
     [("table", "TaxidInfo"), ("index", "TaxidInfoCompositeIdx_parent")];
 

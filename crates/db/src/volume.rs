@@ -147,8 +147,8 @@ impl Volume {
         &self.index
     }
 
-    /// Returns the path of one of the volume's files. `letters` follow the letter of the sequence
-    /// type.
+    /// Returns the path of one of the volume's files. Its extension is the letter of the sequence
+    /// type and `letters`.
     fn file(&self, letters: &str) -> PathBuf {
         let mut name = self.name.clone().into_os_string();
         name.push(".");
@@ -195,8 +195,8 @@ impl Volume {
         &self.name
     }
 
-    /// Returns the path of a file of the same name. Its extension is the letter of the sequence
-    /// type and `letters`.
+    /// Returns the path of a file with the name of the volume. Its extension is the letter of the
+    /// sequence type and `letters`.
     pub(crate) fn auxiliary_path(&self, letters: &str) -> PathBuf {
         self.file(letters)
     }

@@ -37,24 +37,25 @@ pub enum IdentifierError {
         /// The reason why the identifier is invalid.
         refusal: IdException,
     },
-    /// An invalid word that is looked up by itself in a version-4 database.
+    /// An invalid word, not from a list, that is looked up in a version-4 database.
     #[error("{}", refusal.text())]
     InvalidEntry {
         /// The reason why the word is invalid.
         refusal: IdException,
     },
-    /// A GI or trace number of more than 32 bits, looked up by itself.
+    /// A GI or trace number of more than 32 bits that is looked up and is not from a list.
     #[error("ID overflows range of specified type.")]
     NumberTooLarge,
 }
 
 impl IdentifierError {
-    /// Returns whether BLAST+ ends with an uncaught exception.
+    /// Returns whether BLAST+ ends with an uncaught exception at this error.
     pub(super) fn is_unexpected(&self) -> bool {
         matches!(self, Self::InvalidInVersion4List { .. } | Self::InvalidInComparedLists { .. })
     }
 
-    /// Returns word, list or error as text, if the message lacks them.
+    /// Returns the word, the list or the reason of the error as text, if the message of BLAST+ does
+    /// not contain it.
     pub(super) fn detail(&self) -> Option<String> {
         match self {
             Self::InvalidInUserList { refusal, .. } => Some(refusal.text().to_owned()),

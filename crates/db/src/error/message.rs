@@ -24,9 +24,10 @@ impl DbError {
         }
     }
 
-    /// Converts an error to the words of later releases. Errors about unknown taxids name the
-    /// databases, and those about empty keys name no file. Exceptions name another line of BLAST+'s
-    /// source. Missing LMDB files and lists of aliases do not end programs with an exception.
+    /// Converts an error to the one with the message of later releases of BLAST+. In these
+    /// releases, errors about unknown taxids name the databases, errors about empty keys name no
+    /// file, and exceptions name another line of BLAST+'s source. A missing LMDB file or list of an
+    /// alias no longer ends a program with an exception.
     #[must_use]
     pub fn in_later_words(self) -> Self {
         match self {

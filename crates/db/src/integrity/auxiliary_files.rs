@@ -77,7 +77,7 @@ pub(super) fn check_auxiliary_files(
 }
 
 /// Extensions of files that exist together or not at all, without `p` or `n`: traces, PIGs, columns
-/// of masks. Other checks cover the remaining pairs.
+/// of masks. Other functions check the other files that exist in pairs.
 const SETS: [&[&str]; 3] = [&["ti", "td"], &["pi", "pd"], &["aa", "ab", "ac"]];
 
 /// Checks that the files exist that makeblastdb writes for the identifiers in a volume's headers.

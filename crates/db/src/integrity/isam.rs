@@ -4,7 +4,7 @@
 /// Number of keys per sample in an index: 256 in one of numbers, 64 in one of texts.
 const NUMBERS_PER_SAMPLE: usize = 256;
 const TEXTS_PER_SAMPLE: usize = 64;
-/// Maximal length of a line in bytes that an index of texts states.
+/// Maximal length of a line in bytes, as the header of an index of texts states it.
 const LINE: u32 = 4096;
 
 /// Computes the index file for pairs of `size` bytes, each with a key of four bytes. The file

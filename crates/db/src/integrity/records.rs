@@ -199,7 +199,7 @@ impl RecordChecker {
         Ok(self.count_identifiers(&lines, first + i))
     }
 
-    /// Adds the entries that the other files must have for a sequence to the totals. Returns
+    /// Adds to the totals the entries that the lookup files must have for a sequence. Returns
     /// whether the sequence has identifiers of its own.
     fn count_identifiers(&mut self, lines: &[Defline], oid: u32) -> bool {
         let (mut has_own, mut has_gi) = (false, false);

@@ -98,8 +98,8 @@ impl<T> OpenedFiles<T> {
         &self.database
     }
 
-    /// Returns a file of the volume of `piece`. At the first call for the file, `make` creates it
-    /// from a function that opens the file with flags of `open(2)`.
+    /// Returns a file of the volume of `piece`. Only the first call for a file creates it, by
+    /// `make`, which gets a function that opens the file with flags of `open(2)`.
     pub(crate) fn get_or_open(
         &self,
         piece: &VolumePiece,

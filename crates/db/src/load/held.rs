@@ -1,4 +1,5 @@
-//! Loads from memory that another component fills, and reads the bytes to fill it with.
+//! Loads partitions from memory that the caller fills, and reads the bytes for this memory from
+//! files.
 //!
 //! The memory of a partition has [`Partition::byte_count`] bytes: the spans of its pieces, in order
 //! and without gaps. Any range of these bytes can be read, sent and stored on its own.

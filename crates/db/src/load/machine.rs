@@ -45,8 +45,8 @@ pub fn storage_location(path: &Path) -> StorageLocation {
     }
 }
 
-/// Returns the number of bytes that this process can still use without displacing others. This is
-/// the machine's available memory, limited by the control groups of the process. `None` if the
+/// Returns the number of bytes that this process can still use without swapping. It is the
+/// machine's available memory, limited by the control groups of the process. Returns `None` if the
 /// system reports neither.
 pub fn available_memory() -> Option<u64> {
     let machine = meminfo_entry("MemAvailable");

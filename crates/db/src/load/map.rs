@@ -74,7 +74,8 @@ impl MapLoader {
     }
 
     /// Reads missing ranges into the page cache, several at a time, so that the device is always
-    /// busy. Nothing is copied. If the system cannot do that, ordinary reads replace it.
+    /// busy. Copies nothing, unless the system cannot populate mapped pages. Then ordinary reads
+    /// fill the page cache.
     fn fetch(&self, missing: Vec<UncachedRange>) -> Result<(), DbError> {
         if !self.large_reads {
             missing.iter().for_each(|missing| announce_access(missing.bytes));

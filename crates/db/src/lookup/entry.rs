@@ -232,8 +232,8 @@ fn word(bytes: &[u8]) -> Option<u32> {
     <[u8; 4]>::try_from(bytes).ok().map(u32::from_le_bytes)
 }
 
-/// Returns the path of a lookup file of the same name. Its extension is the first letter of the
-/// LMDB file's extension, then `letters`.
+/// Returns the path of the lookup file that has the name of an LMDB file. Its extension is the
+/// first letter of the LMDB file's extension, then `letters`.
 fn beside(lmdb: &Path, letters: &str) -> PathBuf {
     let kind = lmdb.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     lmdb.with_extension(format!("{}{letters}", kind.get(..1).unwrap_or_default()))

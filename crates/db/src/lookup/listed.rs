@@ -1,4 +1,5 @@
-//! Lookups for the entries of a list. Each entry gets at most one sequence.
+//! Looks up the entries of a list of identifiers or GIs. Each entry stands for at most one
+//! sequence.
 
 use super::Lookup;
 use super::files::VolumeFiles;
@@ -6,7 +7,7 @@ use super::isam::{NumericIndex, StringIndex};
 use crate::DbError;
 
 impl Lookup {
-    /// Returns the OID that a list gets for a key.
+    /// Returns the OID that an identifier's key in a list stands for.
     ///
     /// A key can have several OIDs. Version 5 uses the first one in the order of the file, from the
     /// last LMDB file that has the key. Version 4 uses the last one in the order of the file, from
@@ -34,7 +35,7 @@ impl Lookup {
         Ok(oids)
     }
 
-    /// Returns the OID that a list gets for a GI: the one in the largest volume with this GI.
+    /// Returns the OID that a GI in a list stands for: the one in the largest volume with this GI.
     pub(crate) fn listed_oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
         for volume in self.by_size() {
             if let Some(oid) = volume.oid_of_gi(gi)? {
@@ -44,7 +45,7 @@ impl Lookup {
         Ok(None)
     }
 
-    /// Looks up GIs in one volume. Returns the GIs that it has, with their OIDs.
+    /// Looks up GIs in one volume. Returns the GIs that the volume has, with their OIDs.
     pub(crate) fn oids_of_gis_in(
         &self,
         volume: usize,
@@ -56,7 +57,8 @@ impl Lookup {
         gis.into_iter().filter_map(|gi| find(gi).transpose()).collect()
     }
 
-    /// Looks up version-4 keys in one volume. Returns the keys that it has, each with its last OID.
+    /// Looks up version-4 keys in one volume. Returns the keys that the volume has, each with its
+    /// last OID.
     pub(crate) fn oids_of_keys_in<'k>(
         &self,
         volume: usize,

@@ -8,7 +8,8 @@
 
 use super::FileDamage;
 
-/// Returns the number of sequences of a file, and the byte offset of its first item.
+/// Returns the number of sequences of a `.?os` or `.?ot` file, and the byte offset of its first
+/// identifier or taxid.
 fn items_at(file: &[u8]) -> Result<(u64, usize), FileDamage> {
     let damage = || FileDamage { offset: 0, problem: "the table of ends is cut short" };
     let count = long(file, 0).ok_or_else(damage)?;
@@ -27,8 +28,9 @@ fn word(file: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(std::array::from_fn(|i| bytes[i])))
 }
 
-/// Returns the items of a sequence, `size` bytes each, and their byte offset in the file; `None` if
-/// the sequence does not exist.
+/// Returns the stored identifiers (`.?os`) or taxids (`.?ot`) of a sequence, and their byte offset
+/// in the file; `None` if the sequence does not exist. `size` is the number of bytes in which the
+/// file counts ends: 1 in a `.?os` file, 4 in a `.?ot` file.
 fn items(file: &[u8], oid: u32, size: usize) -> Result<Option<(&[u8], usize)>, FileDamage> {
     let (count, start) = items_at(file)?;
     if u64::from(oid) >= count {

@@ -19,8 +19,8 @@ impl Database {
 
 impl Lookup {
     /// Returns the OIDs that the lookup files have for an identifier of a header, in the order of
-    /// the volumes (`CSeqDBImpl::SeqidToOids`, seqdbimpl.cpp). Without an index for the identifier
-    /// there are none.
+    /// the volumes (`CSeqDBImpl::SeqidToOids`, seqdbimpl.cpp). The result is empty if no index has
+    /// identifiers of this type.
     ///
     /// # Errors
     /// Those of a missing table of accessions and of a damaged file.

@@ -417,8 +417,8 @@ impl<'a> ListEvaluation<'a> {
     }
 }
 
-/// Converts the error of a missing list that BLAST+ reads with the volumes, where it has another
-/// message.
+/// Converts the error for a missing list to the one for lists that BLAST+ reads when it opens the
+/// volumes. The two have different messages.
 fn missing_with_volumes(error: DbError) -> DbError {
     match error {
         DbError::MissingList { path, .. } => DbError::MissingVolumeList { path },

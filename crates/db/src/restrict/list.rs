@@ -136,7 +136,7 @@ impl SeqIdListInfo {
         }
     }
 
-    /// Parses the header of a binary list. Returns also the fields behind it.
+    /// Parses the header of a binary list. Returns also the unread rest of the list.
     fn parse_header(file: &[u8]) -> Result<(Self, Fields<'_>), ListError> {
         let mut fields = Fields { rest: &file[1..] };
         let short = ListError::BinaryIdListLength;

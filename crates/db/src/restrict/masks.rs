@@ -80,7 +80,8 @@ fn list(
     Ok(Some(directory.join(path::os_str(&entry.value))))
 }
 
-/// Returns the path of an OIDLIST whose path beside the alias is `file`.
+/// Returns the path of the OIDLIST `file`. Later releases read it in the directory of the alias's
+/// first volume if it is not in the directory of the alias.
 fn find_oid_list(node: &AliasNode, file: PathBuf) -> PathBuf {
     match (node.volumes.first(), file.file_name()) {
         (Some(volume), Some(name)) if node.counts_oid_lists && !file.exists() => {

@@ -54,18 +54,19 @@ pub struct Restriction {
     pub entries: ListEntries,
     /// Whether the list excludes its entries.
     pub is_negative: bool,
-    /// Whether the database may have none of the excluded taxids. Whoever opens the database
-    /// decides it, so it is not encoded.
+    /// Whether an excluding list may contain only taxids that the database lacks; otherwise such a
+    /// list is an error. Not encoded, because each process that opens the database sets it.
     #[serde(skip)]
     pub accepts_unknown_taxids: bool,
-    /// Whether reports show all definition lines if no word of the list is an identifier. Whoever
-    /// opens the database decides it, so it is not encoded.
+    /// Whether reports show all definition lines if no word of the list is an identifier. Not
+    /// encoded, because each process that opens the database sets it.
     #[serde(skip)]
     pub shows_all_without_identifiers: bool,
 }
 
 impl Restriction {
-    /// Creates a restriction by a list. An excluding one must have a taxid of the database.
+    /// Creates a restriction by a list. An excluding list of taxids must have a taxid of the
+    /// database.
     pub fn new(entries: ListEntries, is_negative: bool) -> Self {
         Self {
             entries,
@@ -101,8 +102,8 @@ pub enum HitVisibility {
 pub(crate) struct Inclusion {
     /// The included OIDs.
     pub(crate) oids: Vec<Range<u32>>,
-    /// The limits of the only range of the only alias. They also apply to sequences outside the
-    /// alias.
+    /// FIRST_OID and LAST_OID as a range from 0, if they are the only restriction of the only
+    /// alias. BLAST+ then applies them also to sequences outside the alias.
     pub(crate) window: Option<Range<u32>>,
     /// Filter that decides which definition lines are shown; `None` if all are shown.
     pub(crate) filter: Option<Arc<DeflineFilter>>,

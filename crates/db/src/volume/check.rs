@@ -1,4 +1,5 @@
-//! Checks of a volume for `dbcheck`, and the check of an index without sequences for every opening.
+//! Checks of a volume by `dbcheck`, and the check of an index without sequences, which is made each
+//! time that a volume is opened.
 
 use std::ops::Range;
 
@@ -60,8 +61,8 @@ impl Volume {
         self.index.entry_position(last, self.index.sequence_count) + 4
     }
 
-    /// Checks that an index without sequences has no residues and no bytes after its tables. An
-    /// index whose fields were overwritten by zeros is longer.
+    /// Checks that an index without sequences has no residues and no bytes after its tables. Thus
+    /// the check detects an index whose number of sequences was overwritten by zeros.
     pub(super) fn check_empty(&self) -> Result<(), DbError> {
         let end = self.tables_end();
         if self.index.residue_count == 0
