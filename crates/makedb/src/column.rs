@@ -9,7 +9,7 @@ use crate::sink::{OutputFile, StagedFiles};
 const TITLE: &[u8] = b"BlastDb/MaskData";
 /// First words of the index: version, type (blobs) and size of an offset.
 const FORMAT: [u32; 3] = [1, 1, 4];
-/// Bytes that BLAST+ reserves for one more offset.
+/// Number of bytes that BLAST+ reserves for one more offset.
 const ENTRY: u64 = 4;
 
 /// A column of masks that is being written. No file remains if no sequence has masks.
@@ -19,7 +19,7 @@ pub(crate) struct MaskColumnWriter {
     limit: u64,
     /// The encoded title, date and algorithms.
     texts: Vec<u8>,
-    /// Offset in `texts` of the algorithms.
+    /// Offset in `texts` of the encoded algorithms.
     metadata: usize,
     offsets: OutputFile,
     big_endian: OutputFile,

@@ -27,8 +27,9 @@ pub struct DatabaseSequence<'a> {
 }
 
 impl DatabaseBuilder {
-    /// Adds a sequence of an existing database. The taxonomy ids and masks of the new database are
-    /// added to it; other masks stay.
+    /// Adds a sequence of an existing database. The taxonomy ids of the builder's options, if their
+    /// source is known, replace those of the sequence. The masks of the options are added to those
+    /// of the sequence.
     ///
     /// # Errors
     /// [`MakedbError`]; the builder cannot be used afterwards.

@@ -70,7 +70,7 @@ pub enum MakedbError {
         /// The cause.
         source: heed::Error,
     },
-    /// There is not enough address space for the map of a table. The user can choose a smaller one.
+    /// There is not enough address space for the map of a table. The user can choose a smaller map.
     #[error(
         "mdb_env_open: Cannot allocate memory\n({}: {size} bytes cannot be mapped; give BLASTDB_LMDB_MAP_SIZE a smaller number of bytes)",
         path.display()

@@ -8,13 +8,13 @@ use crate::sort::ExternalSorter;
 
 /// Version of the ISAM format.
 const FORMAT: u32 = 1;
-/// Number of strings per page.
+/// Number of keys for each page of a string index.
 const STRING_PAGE: u32 = 64;
-/// Number of numbers per page.
+/// Number of keys for each page of a numeric index.
 const NUMBER_PAGE: u32 = 256;
 /// Maximum length of a line of strings in bytes, as the header states it.
 const MAX_LINE: u32 = 4096;
-/// Bytes of an index before its tables.
+/// Number of bytes of an index before its tables.
 const HEADER: u32 = 36;
 
 fn header(
@@ -46,7 +46,7 @@ impl StringIndexWriter {
         Self { lines: ExternalSorter::new(directory), count: 0, size: 0 }
     }
 
-    /// Returns the bytes of all lines.
+    /// Returns the total size of all lines in bytes.
     pub(crate) fn byte_count(&self) -> u64 {
         self.size
     }
@@ -108,7 +108,7 @@ impl NumericIndexWriter {
         Self { pairs: ExternalSorter::new(directory), count: 0 }
     }
 
-    /// Returns the bytes of all pairs.
+    /// Returns the total size of all pairs in bytes.
     pub(crate) fn byte_count(&self) -> u64 {
         8 * u64::from(self.count)
     }

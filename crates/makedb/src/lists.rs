@@ -4,12 +4,13 @@
 const SHORT_GIS: u32 = u32::MAX;
 /// First word of a binary list of GIs with eight bytes each.
 const LONG_GIS: u32 = u32::MAX - 1;
-/// In a list of identifiers, the byte before a length of four bytes. Shorter lengths have one byte.
+/// In a list of identifiers, the byte before a length that is stored in four bytes. Shorter lengths
+/// are stored in one byte.
 const LONG_ID: u8 = u8::MAX;
 
-/// Encodes a binary list of GIs: a mark of their width, their number, and the sorted GIs, all in
-/// big-endian order (`CBinaryListBuilder`, writedb.cpp). The GIs have eight bytes each if one of
-/// them does not fit into four, or is negative.
+/// Encodes a binary list of GIs: a word that states their size, the number of GIs, and the sorted
+/// GIs, all in big-endian order (`CBinaryListBuilder`, writedb.cpp). The GIs have eight bytes each
+/// if one of them does not fit into four, or is negative.
 pub fn encode_gi_list(mut gis: Vec<i64>) -> Vec<u8> {
     gis.sort_unstable();
     let short: Option<Vec<u32>> = gis.iter().map(|&gi| u32::try_from(gi).ok()).collect();

@@ -24,10 +24,10 @@ pub(crate) const PAGE_CONTENTS: u64 = PAGE - 16;
 /// Offsets of the map size in the two meta pages.
 const MAP_SIZE_AT: [u64; 2] = [32, PAGE + 32];
 
-/// Bytes of a map in addition to four times the size of the entries.
+/// Number of bytes of a map in addition to four times the size of the entries.
 const ROOM: u64 = 16 << 20;
 
-/// The map sizes that BLAST+ writes into a file.
+/// The map sizes that BLAST+ writes into an LMDB file.
 #[derive(Debug)]
 struct MapSize {
     /// The current map size in bytes.
@@ -38,7 +38,7 @@ struct MapSize {
 }
 
 impl MapSize {
-    /// Creates the sizes of a new file. A map has at least the two meta pages.
+    /// Creates the map sizes of a new file. A map has at least the two meta pages.
     fn new(size: u64) -> Self {
         let size = size.max(2 * PAGE);
         Self { size, stated: [size; 2], transactions: 0 }

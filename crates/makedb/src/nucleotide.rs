@@ -2,13 +2,14 @@
 
 use fleetblast_seq::nucleotide::random::Random;
 
-/// Length of the longest sequence whose ambiguities can have the old, short form.
+/// Length of the longest sequence whose ambiguities can have the short form of one word for each
+/// run.
 const MAX_SHORT_OFFSET: usize = 0xff_ffff;
-/// Longest run of one code in the old form.
+/// Longest run of one code in the short form.
 const MAX_SHORT_RUN: usize = 15;
-/// Longest run of one code in one entry.
+/// Longest run of one code in the long form of two words for each run. A longer run is divided.
 const MAX_RUN: usize = 4095;
-/// The bit that marks the new form.
+/// The bit of the count that marks the long form.
 const NEW_FORM: u32 = 1 << 31;
 
 /// Mark of an ambiguity code in [`TWO_BITS`].
@@ -84,8 +85,8 @@ fn ambiguities(codes: &[u8], packed: &mut [u8]) -> Vec<u8> {
     block(&runs, codes.len())
 }
 
-/// Encodes the list of ambiguities: their count, and a word for each run. If a run is too long, or
-/// the sequence is, all runs have two words.
+/// Encodes the list of ambiguities: their count, and a word for each run. If a run or the sequence
+/// is too long for this short form, every run has two words.
 fn block(runs: &[Run], length: usize) -> Vec<u8> {
     let new_form = length > MAX_SHORT_OFFSET || runs.iter().any(|run| run.length > MAX_SHORT_RUN);
     let mut block = Vec::with_capacity(4 + runs.len() * if new_form { 8 } else { 4 });

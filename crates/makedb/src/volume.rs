@@ -59,7 +59,7 @@ pub(crate) struct VolumeWriter {
     count: u32,
     residues: u64,
     longest: u32,
-    /// Bytes of the index without its offsets.
+    /// Number of bytes of the index file without its offset tables.
     overhead: u64,
     headers: OutputFile,
     sequences: OutputFile,

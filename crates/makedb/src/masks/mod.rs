@@ -177,8 +177,9 @@ impl SequenceMasks {
 }
 
 /// Encodes the masks of a sequence twice: with the ends of ranges in big-endian and in
-/// little-endian order. All other numbers are big-endian. Both are empty without masks. `None` if a
-/// range ends beyond `length`. No algorithm of `masks` is without ranges.
+/// little-endian order. All other numbers are big-endian. Both encodings are empty if `masks` is
+/// empty. Returns `None` if a range ends before its start or beyond `length`. Each algorithm in
+/// `masks` must have a range.
 pub(crate) fn encode_masks(masks: &[AlgorithmRanges], length: u32) -> Option<[Vec<u8>; 2]> {
     let mut blobs = [Vec::new(), Vec::new()];
     if masks.is_empty() {

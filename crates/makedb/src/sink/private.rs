@@ -101,7 +101,8 @@ impl PrivateDirectory {
     }
 }
 
-/// Returns whether a dead process left this directory of this owner.
+/// Returns whether the directory belongs to the user `owner` and was left by a process that has
+/// ended.
 fn is_abandoned(path: &Path, owner: u32) -> bool {
     let own = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir() && meta.uid() == owner);
     own && File::open(path).is_ok_and(|directory| directory.try_lock().is_ok())
