@@ -54,7 +54,7 @@ impl Extended {
         }
     }
 
-    /// Rounds the sum of a positive number and a much smaller one.
+    /// Rounds the sum of a positive number and a much smaller number to 64 bits.
     pub(crate) fn from_sum(high: f64, low: f64) -> Self {
         let exact = Self::from(high);
         // The last of the 64 bits of `high` counts 2^exponent.

@@ -42,7 +42,7 @@ pub struct MatrixFrequencies {
 
 const BACKGROUND: &str = include_str!("../data/freq_ratios/background_freqs.tsv");
 
-/// A named table of frequency ratios and one of joint probabilities.
+/// Reads the tables of frequency ratios and of joint probabilities of a matrix.
 macro_rules! tables {
     ($name:literal) => {
         (

@@ -7,8 +7,8 @@ use fleetblast_seq::alphabet::SIZE;
 
 /// Relative accuracy of λ (blast_stat.c).
 const LAMBDA_TOLERANCE: f64 = 1.0e-5;
-/// Maximal number of evaluations of the polynomial, as passed by `Blast_KarlinLambdaNR`. It
-/// determines λ if there is no root.
+/// Maximal number of evaluations of the polynomial whose root determines λ, as passed by
+/// `Blast_KarlinLambdaNR`. If Newton's method has not converged by then, λ is the last estimate.
 const LAMBDA_EVALUATIONS: u32 = 20;
 /// First guess of λ (`BLAST_KARLIN_LAMBDA0_DEFAULT`, blast_stat.c).
 pub const INITIAL_LAMBDA: f64 = 0.5;

@@ -62,7 +62,7 @@ pub struct NucleotideScoring {
     pub has_statistics: bool,
 }
 
-/// A scoring system that is not supported. `Display` shows the part of BLAST+'s message after
+/// A scoring system that is not supported. `Display` writes the part of BLAST+'s message after
 /// `BLAST engine error: Error: `.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NucleotideScoringError {
@@ -273,8 +273,8 @@ impl NucleotideScoring {
         self.gap_open == 0 && self.gap_extend == 0
     }
 
-    /// Computes the ungapped parameters of a context; `None` if it has no base. (If the mean of
-    /// match and mismatch score is positive, a code of two bases is enough.)
+    /// Computes the ungapped parameters of a context; `None` if there are none, as for a context of
+    /// `N` only.
     pub fn ungapped_parameters(&self, letters: &[u8]) -> Option<KarlinParameters> {
         // All ambiguous codes count, except for `N`.
         let mut counts = [0_u64; blastna::N as usize];

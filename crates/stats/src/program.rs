@@ -32,9 +32,9 @@ pub struct ProgramProperties {
     pub name: &'static str,
     /// Number of the program in ASN.1 (`EProgram`, blast_types.hpp).
     pub number: u8,
-    /// Name of the program in archives and strategies.
+    /// Name of the program that archives and strategies store.
     pub stored_name: &'static str,
-    /// Services of the program in archives and strategies.
+    /// Names of the services that archives and strategies store for the program, such as `plain`.
     pub services: &'static [&'static str],
     /// Form in which the queries are searched.
     pub queries: SequenceForm,

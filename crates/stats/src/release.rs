@@ -1,9 +1,9 @@
 //! The rules that differ between releases of BLAST+.
 //!
-//! Code whose results depend on the release reads the [`Release`] that it is given: no other module
-//! has a number of a release, and only places of exceptions stand beside their texts, one for each
-//! release ([`Release::choose`]). Values that are the same in all releases stay where they are
-//! used.
+//! Code whose results depend on the release reads the [`Release`] that it is given. Other modules
+//! do not depend on the number of a release, with one exception: positions in BLAST+'s source are
+//! stored beside the messages that name them, one position for each release ([`Release::choose`]).
+//! Values that are the same in all releases are stored where they are used.
 
 use fleetblast_seq::fasta::IdEnd;
 use fleetblast_seq::id::TextRanking;
@@ -26,8 +26,8 @@ pub struct Release {
     pub blastn_short_evalue: f64,
     /// Whether the task blastn-short masks low complexity by default.
     pub blastn_short_masks: bool,
-    /// Longest words of blastn, in bases, and of psiblast and tblastx, in residues, if these have
-    /// limits of their own.
+    /// Maximal word sizes of blastn, in bases, and of psiblast and tblastx, in residues; `None` if
+    /// they have no limits of their own.
     pub longest_words: Option<LongestWords>,
     /// Shortest word, in residues, that is looked up in a compressed alphabet.
     pub compressed_alphabet_min_word_size: usize,
@@ -41,7 +41,8 @@ pub struct Release {
     /// Whether the subjects of a query are ordered after `-qcov_hsp_perc` removed HSPs, and not
     /// before.
     pub filters_before_order: bool,
-    /// Whether alignments have common ends only in the same frame of the subject.
+    /// Whether two alignments with a common start or end must be in the same frame of the subject
+    /// for one of them to be removed.
     pub common_ends_have_frames: bool,
     /// The encoding of XML.
     pub xml_encoding: XmlEncoding,
@@ -54,9 +55,11 @@ pub struct Release {
     pub hsp_coverage_counts_codons: bool,
     /// Whether names of taxa are quoted in tables whose delimiter is a comma.
     pub quotes_taxa: bool,
-    /// Whether a search ends if the subjects have no residues on average.
+    /// Whether a search fails if the subjects are too short: if their mean length, or the shortest
+    /// length, rounds down to 0 residues.
     pub refuses_short_subjects: bool,
-    /// Whether generated titles lack the prefixes `MULTISPECIES:` and `TLS:` of stored ones.
+    /// Whether the prefixes `MULTISPECIES:` and `TLS:` of stored titles are removed in titles that
+    /// BLAST+ generates.
     pub removes_later_prefixes: bool,
     /// Whether the table of descriptions shows prefixes and organisms of titles as they are stored.
     pub keeps_titles: bool,
@@ -69,14 +72,15 @@ pub struct Release {
     pub has_full_help: bool,
     /// Whether messages of searches go to the file of `-logfile`, and not only errors of arguments.
     pub logs_searches: bool,
-    /// Whether a file of `-conffile` must exist here, even if its name is searched elsewhere.
+    /// Whether the file of `-conffile` must exist at the given path, although a name without a
+    /// directory is searched in other directories, too.
     pub requires_conffile: bool,
     /// Whether `-mt_mode 1` warns of sets of queries that are too small for all threads.
     pub advises_on_few_queries: bool,
     /// Whether format 20 has comma-separated values with headings.
     pub has_headed_csv: bool,
     /// Whether `-taxids` and similar options stand for taxa with their descendants. Then the error
-    /// for unknown taxa names the databases, and an excluding list may have unknown taxa only.
+    /// for unknown taxa names the databases, and an excluding list may consist of unknown taxa.
     pub expands_taxa: bool,
     /// Whether a list of identifiers whose words are all GIs hides no definition lines. Otherwise
     /// it hides all.
@@ -95,18 +99,19 @@ pub struct Release {
     pub has_database_metadata: bool,
     /// Whether the size of a database, and its metadata, include its files with metadata.
     pub counts_metadata_files: bool,
-    /// Whether sequences are counted where an alias has an OIDLIST, which may be in the directory
-    /// of the first volume instead of that of the alias.
+    /// Whether an OIDLIST in an alias makes the database count its sequences, instead of stating
+    /// the totals of the whole database. The file of the OIDLIST may then be in the directory of
+    /// the first volume instead of the alias's.
     pub counts_oid_lists: bool,
-    /// Whether messages of exceptions name the source file that threw them, and not a header.
+    /// Whether messages of exceptions name the source file that threw them, instead of a header.
     pub names_throwing_files: bool,
     /// Whether `blastdb_aliastool` restricts several databases by a list. Generated titles then
     /// name the last one, without its directory.
     pub restricts_several_databases: bool,
-    /// Whether all volumes of `blastdb_aliastool -num_volumes` have as many digits as their number,
-    /// such as `000` for 100 volumes.
+    /// Whether the volume numbers of `blastdb_aliastool -num_volumes` have as many digits as the
+    /// number of volumes, such as `000` for 100 volumes.
     pub counts_digits_of_volumes: bool,
-    /// Whether exceptions about databases have a kind of error of their own, and not `eInvalid`.
+    /// Whether exceptions about databases have a kind of error of their own instead of `eInvalid`.
     pub names_database_errors: bool,
     /// Whether `blastdbcheck` knows TAXIDLIST, STATS_NSEQ and STATS_TOTLEN in aliases.
     pub checks_later_alias_entries: bool,
@@ -128,12 +133,12 @@ pub struct Release {
     pub counts_sequences_of_taxa: bool,
 }
 
-/// Lengths of the longest words.
+/// Maximal word sizes of programs that have limits of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongestWords {
-    /// In bases, of blastn.
+    /// Maximal word size of blastn, in bases.
     pub blastn: usize,
-    /// In residues, of psiblast, tblastx, and tblastn with a PSSM.
+    /// Maximal word size of psiblast, tblastx, and tblastn with a PSSM, in residues.
     pub psiblast: usize,
 }
 
@@ -161,7 +166,7 @@ impl XmlEncoding {
 pub enum MissingDatabase {
     /// The message has the name and the search path.
     Named,
-    /// As [`Named`](Self::Named), for missing databases with advice.
+    /// As [`Named`](Self::Named), but the message for a missing database also has advice.
     NamedWithAdvice,
     /// The message says that a file cannot be mapped to memory. The exit code is the one for errors
     /// of the search.

@@ -36,7 +36,7 @@ pub struct ScoringSystem {
     pub ideal_parameters: KarlinParameters,
 }
 
-/// A scoring system that is not supported. `Display` shows the part of BLAST+'s message after
+/// A scoring system that is not supported. `Display` writes the part of BLAST+'s message after
 /// `BLAST query/options error: `, with the line end after its last line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScoringError {

@@ -3,7 +3,7 @@
 
 use crate::lattice::{exp_minus_1, ln_1_plus};
 
-/// Upper limit of e-values of sets.
+/// Upper limit of the e-value of a linked set.
 const MOST: f64 = i32::MAX as f64;
 /// Relative accuracy of the integrals.
 const TOLERANCE: f64 = 0.002;
@@ -29,7 +29,8 @@ pub struct LinkedSet {
 }
 
 impl SearchSpace {
-    /// Creates the space of a query and a subject from their lengths, less these adjustments.
+    /// Creates the search space of a query and a subject. Their effective lengths are `lengths`
+    /// less `adjustments`.
     pub fn new(lengths: [i32; 2], adjustments: [i32; 2], search_space: i64) -> SearchSpace {
         let [query_length, subject_length] =
             [0, 1].map(|side| (lengths[side] - adjustments[side]).max(1));
@@ -189,7 +190,7 @@ fn integrate(count: i32, score: f64) -> f64 {
     if probability < 1.0 { probability } else { 1.0 }
 }
 
-/// Limit that the number of halvings of an integral's mesh stays below.
+/// Exclusive upper limit of the number of halvings of an integral's mesh.
 const MOST_ROUNDS: usize = 20;
 
 /// Integrates by Romberg's method with at least `least_rounds` halvings of the mesh. Returns
