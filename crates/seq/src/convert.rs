@@ -43,8 +43,8 @@ impl ValueParseError {
         Self { fault: ValueParseErrorKind::NoValue, message, position: 0 }
     }
 
-    /// Moves the position over white space, which BLAST+ skips after a number in lists of taxids.
-    /// `text` is the text that was parsed.
+    /// Moves the position of the error over white space, which BLAST+ skips after a number in lists
+    /// of taxids. `text` is the text that was parsed.
     #[must_use]
     pub fn after_spaces(mut self, text: &[u8]) -> Self {
         let rest = text.get(self.position..).unwrap_or_default();

@@ -64,7 +64,8 @@ pub fn mask(letters: &[u8], params: &DustParams) -> Vec<Range<u32>> {
     PartMasker::new(params).mask(letters)
 }
 
-/// DUST with its random numbers, to mask the parts of one sequence.
+/// Masker of consecutive parts of one sequence by DUST. The random numbers for `N` continue from
+/// part to part.
 #[derive(Debug)]
 pub struct PartMasker {
     params: DustParams,

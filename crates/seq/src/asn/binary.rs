@@ -50,7 +50,7 @@ impl Cursor<'_> {
         Ok(length.map_or(End::Mark, |length| End::Offset(self.base + self.at as u64 + length)))
     }
 
-    /// Returns whether the current position is at this end.
+    /// Returns whether the current position is at the end `end` of a block or of a label.
     pub fn is_at_end(&self, end: End) -> Result<bool> {
         let at = self.base + self.at as u64;
         match end {
@@ -63,7 +63,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads this end.
+    /// Reads the end of a block or of a label: two zero bytes if a mark ends it, else nothing.
+    /// Fails if the current position is elsewhere.
     pub fn read_end(&mut self, end: End) -> Result<()> {
         const PROBLEM: &str = "a value where another one ends";
         if !self.is_at_end(end)? {

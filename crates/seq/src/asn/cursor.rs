@@ -16,16 +16,16 @@ pub(super) type Result<T> = std::result::Result<T, Stop>;
 /// A position in consecutive bytes of a file.
 pub(super) struct Cursor<'a> {
     pub bytes: &'a [u8],
-    /// Index of the next byte.
+    /// Index in `bytes` of the next byte.
     pub at: usize,
-    /// Whether the file ends after the bytes.
+    /// Whether the file ends after `bytes`.
     pub is_last: bool,
-    /// Offset in the file of the first byte.
+    /// Offset in the file of the first byte of `bytes`.
     pub base: u64,
 }
 
 impl<'a> Cursor<'a> {
-    /// Returns an error at this index.
+    /// Returns an error at the index `at` of the bytes.
     pub fn fail<T>(&self, at: usize, problem: impl Into<String>) -> Result<T> {
         Err(Stop::Malformed(Malformed { at: self.base + at as u64, problem: problem.into() }))
     }
@@ -52,7 +52,8 @@ impl<'a> Cursor<'a> {
         self.peek_over(0)
     }
 
-    /// Returns the error for a value that the end of the bytes interrupts. It starts at this index.
+    /// Returns the error for a value that starts at the index `start` and continues after the last
+    /// byte in memory: malformed at the end of the file, else incomplete.
     pub fn interruption_error<T>(&self, start: usize, problem: &str) -> Result<T> {
         match self.is_last {
             true => self.fail(start, problem),

@@ -58,8 +58,8 @@ const CITED_ID: &[&str; 2] = &["number", "app-number"];
 /// A sequence and half-open ranges in it.
 pub type Location = (SeqId, Vec<Range<u32>>);
 
-/// Reads a Seq-loc that is one interval, several intervals of one sequence, or none or an empty one
-/// (`Ok(None)`).
+/// Reads a Seq-loc that is one interval or several intervals of one sequence. Returns `Ok(None)` if
+/// it is null or empty.
 ///
 /// # Errors
 /// [`Malformed`] if the node is another kind of location.

@@ -67,7 +67,7 @@ pub struct Node<'a> {
     pub(super) items: &'a [Item],
     /// The bytes to which the items refer.
     pub(super) bytes: &'a [u8],
-    /// Offset in the file of the first byte.
+    /// Offset in the file of the first byte of `bytes`.
     pub(super) base: u64,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Iterator for Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Returns all elements; `None` if their number is another one.
+    /// Returns all elements; `None` if there are not exactly `N`.
     pub fn array<const N: usize>(mut self) -> Option<[Node<'a>; N]> {
         let first = self.0;
         let mut elements = [first; N];
@@ -109,7 +109,7 @@ impl<'a> Node<'a> {
         &self.bytes[span.range()]
     }
 
-    /// Returns the value after a label.
+    /// Returns the value of a field or of an alternative, which follows its name or number.
     fn inner(&self) -> Node<'a> {
         Node { items: &self.items[1..], ..*self }
     }
@@ -117,7 +117,7 @@ impl<'a> Node<'a> {
     /// Returns an error at this value's position.
     ///
     /// # Errors
-    /// The error with this problem, always.
+    /// Always an error with this problem.
     pub fn fail<T>(&self, problem: impl Into<String>) -> Result<T> {
         let at = self.base + self.items[0].at as u64;
         Err(Malformed { at, problem: problem.into() })
@@ -274,10 +274,10 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Returns the index of a label in `names`, if it is at least `from`.
+/// Returns the index in `names` of the name of a field or of an alternative.
 ///
 /// # Errors
-/// The description of the problem.
+/// A description of the problem, if the name is not in `names`, or its index is less than `from`.
 pub(super) fn index_of_name(
     name: &[u8],
     names: &[&str],
@@ -289,7 +289,7 @@ pub(super) fn index_of_name(
         .ok_or_else(|| format!("'{}' does not belong here", String::from_utf8_lossy(name)))
 }
 
-/// As [`index_of_name`], for the number of a label.
+/// As [`index_of_name`], for the number of a field or of an alternative.
 pub(super) fn index_of_number(
     number: usize,
     names: &[&str],

@@ -141,7 +141,7 @@ impl<'a> AsnReader<'a> {
         Ok(field.map(|(place, _)| place))
     }
 
-    /// Ends the field.
+    /// Ends the field that [`open_field`](Self::open_field) started.
     pub fn close_field(&mut self) -> Result<()> {
         match self.encoding {
             Encoding::Text => self.parse(|cursor, _| cursor.separator().map(|_| ())),
@@ -202,7 +202,7 @@ impl<'a> AsnReader<'a> {
     /// Returns an error at the current position.
     ///
     /// # Errors
-    /// The error with this problem, always.
+    /// Always an error with this problem.
     pub fn fail<T>(&self, problem: impl Into<String>) -> Result<T> {
         Err(Malformed { at: self.base + self.at as u64, problem: problem.into() }.into())
     }
@@ -215,8 +215,8 @@ impl<'a> AsnReader<'a> {
         }
     }
 
-    /// Parses what is at the current position. Reads more of the file and parses again as long as
-    /// the bytes in memory end too early.
+    /// Parses the item at the current position with `parse`. If it extends beyond the bytes in
+    /// memory, reads more of the file and parses again.
     fn parse<T>(
         &mut self,
         parse: impl Fn(&mut Cursor<'_>, &mut Vec<Item>) -> Parsed<T>,

@@ -113,8 +113,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Skips the comma after a value. Returns the brace instead, if it follows, without consuming
-    /// it.
+    /// Skips the comma after a value and returns it. If a closing brace follows instead, returns
+    /// the brace without consuming it.
     pub fn separator(&mut self) -> Result<u8> {
         match self.next()? {
             Some(b',') => {

@@ -144,8 +144,8 @@ impl Residues {
     }
 }
 
-/// Adds an invalid column, and joins it to a neighbouring range. There can be one range more than
-/// the limit.
+/// Adds an invalid column, and joins it to the last range if it follows this range. Ignores it if
+/// there are more than [`MAX_RANGES`] ranges.
 pub(super) fn add_column(columns: &mut Vec<Range<u32>>, column: u32) {
     let full = columns.len() > MAX_RANGES;
     match columns.last_mut() {

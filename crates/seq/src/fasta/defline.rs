@@ -27,7 +27,7 @@ const MAX_KEY: usize = 30;
 #[derive(Debug, Default)]
 pub(super) struct ParsedDefline {
     pub ids: Vec<SeqId>,
-    /// The identifiers before a range.
+    /// The identifiers of a first word that ends with a range, such as `x:1-10`.
     pub ranged_ids: Vec<SeqId>,
     pub title: Vec<u8>,
     /// A warning if the title looks like a misplaced sequence.
@@ -217,8 +217,8 @@ fn final_letters(text: &[u8]) -> usize {
     text.iter().rev().take_while(|c| c.is_ascii_alphabetic()).count()
 }
 
-/// Checks the length of an identifier, and the first character of a local one or all of them
-/// (`seqid_validate.cpp`).
+/// Checks the length of an identifier and the characters of a local identifier: all of them if
+/// `checks_whole` is true, else the first one (`seqid_validate.cpp`).
 fn check(id: &SeqId, checks_whole: bool) -> Result<(), FastaErrorKind> {
     let (what, text, limit) = match id {
         SeqId::Local(ObjectId::Text(text)) => {

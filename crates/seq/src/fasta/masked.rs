@@ -27,8 +27,9 @@ pub(super) struct Masks {
     masks: Vec<Range<u32>>,
     /// Start of the open run of lower-case letters.
     start: Option<u32>,
-    /// Number of residues from lines of letters, and number of those from gap lines.
+    /// Number of residues from lines of letters.
     letters: usize,
+    /// Number of residues from gap lines.
     gaps: usize,
     /// The first letters, in upper case.
     sample: Vec<u8>,

@@ -127,7 +127,8 @@ pub struct Record {
     /// The identifiers, parsed with [`Options::parse_deflines`]. Empty if BLAST+ generates an
     /// identifier: without that option, without a first word, or if the word ends with a range.
     pub ids: Vec<SeqId>,
-    /// The identifiers before a range, which BLAST+ keeps only as the origin of the sequence.
+    /// The identifiers of a first word that ends with a range, such as `x:1-10`. BLAST+ keeps them
+    /// only as the origin of the sequence.
     pub ranged_ids: Vec<SeqId>,
     /// The residues in NCBIstdaa. Bases of queries are in blastna, and bases for a database in
     /// ncbi4na, one per byte.

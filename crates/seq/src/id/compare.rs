@@ -54,7 +54,7 @@ impl SeqId {
 }
 
 impl ObjectId {
-    /// Returns whether both are equal, without regard to case. A number equals its text.
+    /// Returns whether two Object-ids are equal, without regard to case. A number equals its text.
     fn matches(&self, other: &Self) -> bool {
         self.text().eq_ignore_ascii_case(&other.text())
     }

@@ -174,7 +174,7 @@ pub enum Molecule {
 }
 
 impl SeqId {
-    /// Returns the texts of the identifier, without tags, for changes.
+    /// Returns the texts of the identifier, without tags, so that the caller can change them.
     pub fn texts_mut(&mut self) -> Vec<&mut Vec<u8>> {
         match self {
             Self::Local(ObjectId::Text(text)) => vec![text],

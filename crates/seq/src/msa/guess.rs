@@ -46,9 +46,9 @@ pub(super) fn guess(text: &[u8]) -> Option<Format> {
     }
 }
 
-/// Returns whether at least three blocks end with a line of conservation and an empty line, and no
-/// block before ends without. Adds lines from `rest` to the sample as needed. The end of the text
-/// counts as an empty line.
+/// Returns whether each of the first three blocks ends with a line of conservation and an empty
+/// line. Adds lines from `rest` to the sample as needed. The end of the text counts as an empty
+/// line.
 fn has_blocks<'a>(sample: &mut Vec<&'a [u8]>, mut rest: impl Iterator<Item = &'a [u8]>) -> bool {
     let (mut at, mut blocks) = (0, 0);
     while blocks < BLOCKS {
@@ -76,15 +76,15 @@ fn is_phylip(first: &[u8]) -> bool {
     words.len() == 2 && words.concat().iter().all(u8::is_ascii_digit)
 }
 
-/// Returns whether the second line is a ruler.
+/// Returns whether the second line is a ruler, which states every tenth column.
 fn is_sequin(sample: &[&[u8]]) -> bool {
     let [[], ruler, ..] = sample else { return false };
     let mut marks = words(ruler).zip(1..).peekable();
     marks.peek().is_some() && marks.all(|(mark, at)| parse_number(mark) == Some(10 * at))
 }
 
-/// Returns whether a line has the column bounds of the first block, and the next line that number
-/// of letters.
+/// Returns whether the text begins as Multalin's format does: a line states the first and the last
+/// column of a block, and the next line has letters for exactly these columns.
 fn is_multalin(sample: &[&[u8]]) -> bool {
     let sample = match sample {
         [first, rest @ ..] if first.starts_with(b"//") => rest,

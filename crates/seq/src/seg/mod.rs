@@ -79,8 +79,8 @@ impl Masker {
         Self { windows: Windows::new(params.checked()), trimmer: Trimmer::default() }
     }
 
-    /// Creates a masker for [`segments`](Self::segments). Unlike searches, `segmasker` takes a
-    /// negative entropy for 0.
+    /// Creates a masker for [`segments`](Self::segments). Unlike searches, `segmasker` replaces
+    /// negative entropies by 0.
     pub fn for_segmasker(params: &SegParams) -> Self {
         let cut = |value: f64| SegParams::LEAST_ENTROPY.max(value);
         let window = if params.window > 0 { params.window } else { SegParams::QUERY.window };

@@ -40,8 +40,9 @@ pub enum UnitCountsError {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct UnitCounts {
     bases: u32,
-    /// Half of `low` replaces a count below `low`, and `high` replaces a count above `high`.
+    /// Lower limit of counts. Half of it replaces a count below it.
     low: u32,
+    /// Upper limit of counts. It replaces a count above it.
     high: u32,
     /// Minimal score of a window that extends a masked run.
     pub(super) extend: u32,
@@ -61,10 +62,11 @@ enum Units {
 /// A hash table whose keys are some bits of a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Hashes {
-    /// Number of bits of the key, and number of bits below the key in a unit.
+    /// Number of bits of the key.
     key: u32,
+    /// Number of bits of a unit below those of the key.
     below: u32,
-    /// Number of bits of a table entry that state the number of units with its key.
+    /// Number of bits of a table entry that state how many units have the entry's key.
     counting: u32,
     table: Vec<u32>,
     /// Counts of the units that share a key with others.
