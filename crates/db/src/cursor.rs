@@ -1,12 +1,11 @@
 //! Finds included sequences one after the other, as BLAST+ does (`CSeqDBImpl::x_CheckOrFindOID`,
 //! seqdbimpl.cpp).
 //!
-//! FIRST_OID and LAST_OID can be the only restriction of the only alias in `-db`. Then they also
-//! limit the OIDs that BLAST+ visits in the volumes that `-db` names besides. BLAST+ sets these
-//! limits when it evaluates the aliases. It does so in the first call, after it compared the OID
-//! with the old limits. So the first OID that it finds can be before the limits, and another one
-//! right at their end. If BLAST+ counts sequences when it opens the database, it removes the limits
-//! afterwards.
+//! FIRST_OID and LAST_OID can be the only restriction of the only alias in `-db`. BLAST+ then also
+//! applies these limits to the volumes that `-db` names besides the alias. It sets the limits in
+//! its first search, after it compared the OID with the old limits. So the first OID that it finds
+//! can be before the limits, and a later one right at their end. If BLAST+ counts sequences when it
+//! opens the database, it removes the limits afterwards.
 
 use std::ops::Range;
 
@@ -19,7 +18,7 @@ pub(crate) enum RetrievableOids {
     All,
     /// The included OIDs of the database.
     Included,
-    /// The OIDs of `listed` within `window`. The first call of the cursor sets the window.
+    /// The OIDs of `listed` within `window`. The first search of the cursor sets the window.
     Limited { listed: Vec<Range<u32>>, window: Range<u32> },
 }
 

@@ -312,8 +312,8 @@ impl Database {
         self.volume_of(oid).map_or(0, |(volume, first)| volume.length(oid - first))
     }
 
-    /// Decides whether a report shows hits to a sequence. A list can exclude all definition lines
-    /// of a sequence although it includes the sequence.
+    /// Returns the treatment of hits to a sequence. A report cannot show them if a list includes
+    /// the sequence but excludes all of its definition lines.
     ///
     /// # Errors
     /// Those of [`Database::deflines`]; none for a database without restrictions.

@@ -137,7 +137,8 @@ fn sequence_of<'a, T>(
     Ok(items)
 }
 
-/// Reads a Seq-id (seqloc.asn), a CHOICE. The context tag is the number of the alternative.
+/// Reads a Seq-id (seqloc.asn), which is a CHOICE. Its context tag is the number of the
+/// alternative.
 fn seq_id(reader: &mut BerReader<'_>) -> Result<SeqId> {
     let tag = match reader.peek() {
         Some(tag @ 0xa0..=0xb3) => tag,

@@ -28,8 +28,9 @@ pub(crate) struct AccessionTables {
     count: u64,
     /// Number of sequences after the last one with accessions.
     without: u64,
-    /// Number of keys, including repeated ones. `key_bytes` is their total length.
+    /// Number of keys, including repeated ones.
     entries: u64,
+    /// Total length of all keys in bytes.
     key_bytes: u64,
 }
 

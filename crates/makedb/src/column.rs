@@ -65,7 +65,8 @@ impl MaskColumnWriter {
             && self.big_endian.length() + size < self.limit
     }
 
-    /// Adds the masks of a sequence in both byte orders; empty slices for none.
+    /// Adds the masks of a sequence, encoded in big-endian and in little-endian byte order. Both
+    /// slices are empty if there are no masks.
     pub(crate) fn add(&mut self, [big, little]: [&[u8]; 2]) -> Result<(), MakedbError> {
         self.big_endian.write_bytes(big)?;
         self.little_endian.write_bytes(little)?;

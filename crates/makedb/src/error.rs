@@ -23,7 +23,7 @@ pub enum MakedbError {
     InvalidRecord {
         /// The input.
         file: PathBuf,
-        /// Number of the definition line.
+        /// Line number of the definition line in the input, from 1.
         line: u64,
         /// The reason why the record cannot be stored.
         problem: RecordProblem,
@@ -36,7 +36,7 @@ pub enum MakedbError {
     DuplicateIdentifier {
         /// The identifier in upper case.
         label: String,
-        /// Number of the second sequence that has it, from 0.
+        /// Number of the second sequence that has the identifier, from 0.
         number: u64,
     },
     /// More sequences than a database can have.

@@ -18,7 +18,7 @@ use crate::lmdb_pages::restore_spare_bytes;
 const ENTRIES: usize = 40_000;
 /// Maximal number of named tables in one file.
 const TABLES: u32 = 3;
-/// Bytes of a page. [`PAGE_CONTENTS`] are the bytes for entries in it.
+/// Number of bytes of a page. [`PAGE_CONTENTS`] is the number of its bytes that hold entries.
 const PAGE: u64 = 4096;
 pub(crate) const PAGE_CONTENTS: u64 = PAGE - 16;
 /// Offsets of the map size in the two meta pages.

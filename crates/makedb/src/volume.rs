@@ -35,7 +35,7 @@ pub(crate) struct StoredSequence<'a> {
     /// PIG (protein identity group); 0 for none.
     pub(crate) pig: i64,
     pub(crate) hash: u32,
-    /// Masks in the two byte orders.
+    /// Encoded masks, in big-endian and in little-endian byte order.
     pub(crate) masks: [&'a [u8]; 2],
 }
 

@@ -57,8 +57,8 @@ impl AuxiliaryFile {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Checks by their sums that the entries of the file equal those of the headers. `what` names
-    /// the entries in messages.
+    /// Checks that the file has the same entries as the headers, by comparing sums of hashes.
+    /// `what` names the entries in messages.
     pub(super) fn verify_sum(
         &self,
         what: &str,

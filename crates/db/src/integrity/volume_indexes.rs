@@ -19,7 +19,7 @@ pub(super) struct GiSum {
 }
 
 impl GiSum {
-    /// Checks that the GIs equal those of the headers, if there are files with GIs.
+    /// Checks that the files with GIs have the GIs of the headers, if there are such files.
     pub(super) fn verify_sum(&self, wanted: &EntrySum) -> Result<(), DbError> {
         self.file.as_ref().map_or(Ok(()), |file| file.verify_sum("GIs", &self.sum, wanted))
     }

@@ -18,7 +18,7 @@ use crate::bytes::FileBytes;
 
 /// Number of bytes of a small random read.
 const SMALL_READ: u64 = 4096;
-/// Maximal fraction of a file's pages in the page cache if the file counts as evicted.
+/// A file counts as evicted if at most this fraction of its pages is in the page cache.
 const LEFT: f64 = 0.02;
 
 /// Evicts the first `bytes` of a file from the page cache. Returns false if pages stay there,

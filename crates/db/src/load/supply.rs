@@ -24,7 +24,7 @@ pub struct PartitionSupply {
     units: Vec<LoadUnit>,
     /// The loaded partition of each unit; `None` if units are not kept.
     kept: Option<Vec<OnceLock<Arc<LoadedPartition>>>>,
-    /// Locked while a unit is loaded.
+    /// Lock that a thread holds while it loads a unit.
     loading: Mutex<()>,
 }
 

@@ -19,7 +19,7 @@ const VOLUME_SIZES: &str = "volinfo";
 /// The sequences of one volume in an LMDB file.
 #[derive(Debug, PartialEq, Eq)]
 struct Span {
-    /// Numbers of the volume's sequences in the LMDB file.
+    /// Range of the sequence numbers that the LMDB file gives to the sequences of the volume.
     local: Range<u32>,
     /// OID of the volume's first sequence; `None` if the volume is not part of the database.
     first: Option<u32>,
@@ -147,8 +147,8 @@ impl LmdbLookup {
         if found { Ok(()) } else { self.confirm_missing(&env, &table, key) }
     }
 
-    /// Returns the OID of the first value of a key; `None` if the key is missing, or if its volume
-    /// is not part of the database.
+    /// Returns the OID of the first value of a key; `None` if the key is missing, or if the volume
+    /// of the sequence is not part of the database.
     pub(super) fn first_oid(&self, key: &[u8]) -> Result<Option<u32>, DbError> {
         let damaged = |damage| self.lmdb.damage_error(damage);
         let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;

@@ -90,8 +90,8 @@ impl VolumeFiles {
         })
     }
 
-    /// Returns the OID of a number in an index. `verify` converts the sequence number in the index
-    /// to an OID.
+    /// Returns the OID of a GI or PIG in an index; `None` if the index does not have it. `verify`
+    /// converts the sequence number in the index to an OID, and checks the header.
     fn oid_of_number(
         &self,
         files: &IsamFiles,

@@ -157,7 +157,7 @@ pub struct StringIndex<'a> {
     data: &'a [u8],
     page: usize,
     terms: u32,
-    /// Number of keys that the index file has as samples, one for each page.
+    /// Number of keys that the index file repeats as samples, one for each page.
     samples: u32,
 }
 

@@ -52,7 +52,7 @@ pub struct DatabaseMasks {
 struct VolumeMasks {
     oids: Range<u32>,
     files: Option<Files>,
-    /// Numbers of the algorithms: first in the database, then in the volume.
+    /// Two numbers of each algorithm: that in the database, and that in the volume.
     ids: Vec<(i32, i32)>,
 }
 

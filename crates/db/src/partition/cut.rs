@@ -53,8 +53,8 @@ fn size(sizes: &impl ResidueCounts, range: &Range<u32>) -> u64 {
     sizes.residues_before(range.end).saturating_sub(sizes.residues_before(range.start))
 }
 
-/// Finds the OID in `range`, or its end, at which the number of residues before it is nearest to
-/// `target`. Residues count from the start of the range.
+/// Finds the OID, from the start of `range` to its end, before which the number of residues in the
+/// range is nearest to `target`.
 fn nearest(sizes: &impl ResidueCounts, range: &Range<u32>, target: u64) -> u32 {
     let base = sizes.residues_before(range.start);
     let before = |oid| sizes.residues_before(oid).saturating_sub(base);

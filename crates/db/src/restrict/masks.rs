@@ -59,9 +59,9 @@ pub(super) fn alias_filters(node: &AliasNode) -> Result<Vec<AliasFilter>, DbErro
     Ok(masks)
 }
 
-/// Returns the path of the list that a key names, relative to the directory of the alias file.
-/// `single` is the name of the list in the error if the value has several names; `None` allows
-/// them.
+/// Returns the path of the list that a key names, relative to the directory of the alias file. If
+/// the value has several names, `single` is the kind of list in the error message; with `None`,
+/// several names are no error.
 fn list(
     node: &AliasNode,
     key: &'static str,

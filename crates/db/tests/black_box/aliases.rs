@@ -1,4 +1,5 @@
-//! Aliases, search paths and totals have the effect that they have in the oracle.
+//! Aliases, search paths and totals have the same effect as in the oracle. Every expected value was
+//! checked with `blastp -query q.fa -db NAME`: hits, prologue and epilogue, or the error message.
 //!
 //! Every expected value was checked with `blastp -query q.fa -db NAME`: hits, prologue and
 //! epilogue, or the message.

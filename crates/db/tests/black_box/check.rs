@@ -127,7 +127,8 @@ fn structure(
 }
 
 /// Returns length and number of ambiguous runs of each nucleotide sequence; nothing for proteins.
-/// (Another place, length or letter of a run is as valid, if it allows the bases stored there.)
+/// (The check cannot detect another start, length or code of a run, if the run allows the bases
+/// that are stored for it.)
 fn shape(dir: &Path, kind: SequenceKind) -> Vec<(u32, usize)> {
     let database = open(dir, "d", kind).unwrap();
     let bases = (0..database.oid_count()).filter_map(|oid| database.bases_of(oid).ok());

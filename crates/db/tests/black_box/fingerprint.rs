@@ -117,7 +117,8 @@ fn every_letter_in_memory_counts() {
     }
 }
 
-/// The eight bytes of an ambiguity could also be 31 further bases.
+/// The fingerprint must depend on where ambiguities begin: the eight bytes of an ambiguity could
+/// also be 31 further bases.
 #[test]
 fn where_ambiguities_begin_counts() {
     // ACG, then a run of one N at the second base.

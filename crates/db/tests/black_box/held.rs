@@ -1,5 +1,4 @@
-//! Partitions in memory that the caller filled in pieces have the same bytes as in the files, and
-//! no others.
+//! Partitions in memory that the caller filled in pieces have exactly the bytes of the files.
 
 use std::path::Path;
 use std::sync::Arc;

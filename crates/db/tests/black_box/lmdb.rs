@@ -58,7 +58,7 @@ fn write_database(directory: &Path, plans: &[Plan]) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// Returns tables of all shapes that BLAST databases have, and of further ones.
+/// Returns tables of all shapes that BLAST databases have, and of some other shapes.
 fn plans() -> Vec<Plan> {
     let mut random = Rng::with_seed(5);
     let text = |random: &mut Rng, most| {
@@ -143,7 +143,7 @@ fn what_lmdb_writes_is_read() {
     }
 }
 
-/// Reads everything and discards it. Errors are as acceptable as contents.
+/// Reads all tables of a file and discards the entries. Errors are as acceptable as entries.
 fn read_all(file: &[u8]) {
     let Ok(env) = LmdbFile::open(file) else { return };
     for name in ["fixed", "varied", "plain", "numbers"] {

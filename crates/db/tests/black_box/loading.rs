@@ -69,7 +69,8 @@ fn all_loaders_give_the_same_bytes() {
     }
 }
 
-/// Passes over a supply on three threads and compares the residues. Returns their number.
+/// Makes one pass through a supply on three threads, and compares the residues with those of the
+/// database. Returns the number of residues.
 fn pass(supply: &PartitionSupply, database: &Database) -> usize {
     let residues = AtomicUsize::new(0);
     let work = |queue: &fleetblast_db::load::RangeQueue| {
@@ -222,8 +223,8 @@ fn the_choice_follows_size_and_wish() {
     assert!(refused.unwrap_err().to_string().contains("-loader map"));
 }
 
-/// A loader may only read the file whose offsets it has. If another file of the same length
-/// replaced it, its bytes would be cut at wrong offsets.
+/// A loader may only read the file that was opened, since it has the offsets of this file. The
+/// bytes of another file of the same length would be cut at wrong offsets.
 #[test]
 fn a_file_that_was_replaced_is_not_read_in_the_place_of_the_one_that_was_opened() {
     for (direct, loads) in [(false, 0), (true, 0), (false, 1), (true, 1)] {

@@ -138,7 +138,8 @@ fn merged_definition_lines_are_kept_apart() {
     assert_eq!(lines[2].ids[0], SeqId::Gi(99));
 }
 
-/// The tests that write databases themselves prove something only if makeblastdb writes the same.
+/// Tests that write databases byte by byte prove something only if makeblastdb writes the same
+/// bytes.
 #[test]
 fn the_hand_made_files_are_those_of_makeblastdb() {
     if oracle().is_none() {

@@ -187,7 +187,8 @@ fn memory() -> (u64, u64) {
     (entry("VmHWM:"), entry("RssAnon:"))
 }
 
-/// Cuts a simulated index into `n` partitions and checks their balance. Returns seconds and bytes.
+/// Cuts a simulated index into `n` partitions and checks their balance. Returns the time in seconds
+/// and the additional memory in bytes.
 fn cut_simulated(count: u32, n: usize) -> (f64, u64) {
     let dir = tempfile::tempdir().unwrap();
     let names = write_simulated_index(dir.path(), count);

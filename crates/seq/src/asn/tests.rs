@@ -83,7 +83,8 @@ fn what_is_opened_is_read_piece_by_piece() {
     }
 }
 
-/// The bytes in memory end within values of all kinds, and one value is longer than they are.
+/// The bytes in memory end within values of all kinds, and one value is longer than all bytes in
+/// memory.
 #[test]
 fn values_continue_beyond_the_bytes_in_memory() {
     const COUNT: i64 = 40_000;

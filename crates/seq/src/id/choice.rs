@@ -2,7 +2,7 @@
 
 use super::{NumberKind, SeqId, TextKind};
 
-/// The order of databases in [`choose_text_id`].
+/// The order in which [`choose_text_id`] prefers databases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextRanking {
     /// Accessions of RefSeq come after those of other databases.

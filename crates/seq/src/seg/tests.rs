@@ -1,5 +1,6 @@
-//! The expected values are those of `segmasker -in x.fa -window W -locut L -hicut H`. (It does not
-//! merge overlapping segments, unlike BLAST.) A plain implementation of the rules is another check.
+//! The expected values are those of `segmasker -in x.fa -window W -locut L -hicut H`, which does
+//! not merge overlapping segments, unlike BLAST. The results are also compared with a plain
+//! implementation of the rules.
 
 #![expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
 
