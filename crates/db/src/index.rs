@@ -29,7 +29,7 @@ pub struct VolumeIndex {
     pub kind: SequenceKind,
     /// Title, up to the first NUL byte.
     pub title: Vec<u8>,
-    /// Name of the LMDB file in the same directory; empty in version 4.
+    /// Name of the LMDB file in the directory of the volume; empty in version 4.
     pub lmdb_name: Vec<u8>,
     /// Date of creation, e.g. `Nov 20, 2026  11:10 PM`.
     pub date: String,

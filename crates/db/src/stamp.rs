@@ -34,7 +34,7 @@ impl FileStamp {
         &self.opened
     }
 
-    /// Returns whether an open file is this file, not another one with the same path.
+    /// Returns whether `file` is the file of this stamp, not another file with the same path.
     pub(crate) fn matches_file(&self, file: &File) -> io::Result<bool> {
         Ok(self.is_same(&file.metadata()?))
     }
@@ -87,8 +87,8 @@ impl FileStamp {
         }
     }
 
-    /// Compares the attributes when the file was opened with those that its path has now. Returns
-    /// whether the path still names the file; true if that is unknown.
+    /// Compares the attributes that the file had when it was opened with those that its path has
+    /// now. Returns whether the path still names the file; true if that is unknown.
     ///
     /// # Errors
     /// A text that describes the change, if the file was written to.

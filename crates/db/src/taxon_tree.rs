@@ -58,7 +58,7 @@ impl TaxonTree {
         Ok(())
     }
 
-    /// Returns these taxids and those of all taxa below them, ascending and without duplicates.
+    /// Returns the given taxids and those of all taxa below them, ascending and without duplicates.
     ///
     /// # Errors
     /// [`DbError::Inconsistent`] if the file is damaged.

@@ -64,8 +64,8 @@ pub(crate) struct Volume {
 }
 
 impl Volume {
-    /// Opens the files `base.pin`, `base.psq`, `base.phr`, or those of nucleotides. A volume
-    /// without sequences needs only the index.
+    /// Opens the files `base.pin`, `base.psq` and `base.phr`, or for nucleotides `base.nin` and so
+    /// on. A volume without sequences needs only the index.
     pub(crate) fn open(base: &[u8], kind: SequenceKind) -> Result<Self, DbError> {
         let index_path = path::with_extension(base, &kind.extension("in"));
         let (index_bytes, stamp) = FileBytes::map_volume_file(&index_path)?;

@@ -3,8 +3,8 @@
 /// Whether a list of taxids includes or excludes sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaxidSign {
-    /// Only sequences of these taxids are searched.
+    /// Only sequences of the listed taxids are searched.
     Positive,
-    /// Sequences of these taxids are excluded.
+    /// Sequences of the listed taxids are excluded.
     Negative,
 }

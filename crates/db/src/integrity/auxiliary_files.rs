@@ -103,7 +103,7 @@ fn require(files: &[PathBuf]) -> Result<(), DbError> {
     }
 }
 
-/// Checks the LMDB file of a version-5 database and the files of the same name.
+/// Checks the LMDB file of a version-5 database and the lookup files with its name.
 fn version_5(
     database: &Database,
     path: &Path,

@@ -80,7 +80,7 @@ impl LmdbLookup {
         &self.lmdb.path
     }
 
-    /// Returns the name of the LMDB file without directory and extension.
+    /// Returns the name of the LMDB file, without directory and extension.
     pub(super) fn name(&self) -> String {
         self.lmdb.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }

@@ -41,8 +41,8 @@ impl IsamFiles {
         NumericIndex::open(index, data).map_err(|damage| self.index.damage_error(damage))
     }
 
-    /// Returns whether both files exist. Otherwise BLAST+ treats the database as one without this
-    /// index.
+    /// Returns whether the index file and the data file exist. Otherwise BLAST+ treats the database
+    /// as one without this index.
     pub(super) fn have_both(&self) -> bool {
         self.index.exists() && self.data.exists()
     }
@@ -61,7 +61,7 @@ pub(super) struct VolumeFiles {
 }
 
 impl VolumeFiles {
-    /// Prepares the lookup files of a volume with these OIDs.
+    /// Prepares the lookup files of a volume, whose sequences have the OIDs `oids` in the database.
     pub(super) fn new(database: &Database, volume: &Volume, oids: Range<u32>) -> Self {
         let isam = |index: &str, data: &str| IsamFiles {
             index: LookupFile::new(volume.auxiliary_path(index)),

@@ -278,7 +278,7 @@ impl Lookup {
         DbError::NoSuchTaxids { sign, databases: self.entries.iter().map(name).collect() }
     }
 
-    /// Returns the database of these files.
+    /// Returns the database that the lookup files belong to.
     pub(crate) fn database(&self) -> &Database {
         &self.database
     }

@@ -110,7 +110,7 @@ fn end(entry: &MappedFileEntry) -> ! {
     unsafe { libc::_exit(DATABASE) }
 }
 
-/// Does what the process would have done without this module's handler.
+/// Handles the signal as the process would have done without this module's handler.
 ///
 /// # Safety
 /// `info` and `context` must be those that the system passed with the signal.

@@ -66,8 +66,8 @@ impl Partition {
 }
 
 impl Database {
-    /// Determines the bytes to load for these OIDs, clipped to existing ones. Reads at most four
-    /// offsets for each volume.
+    /// Determines the bytes to load for the OIDs `oids`, clipped to those that exist. Reads at most
+    /// four offsets for each volume.
     ///
     /// # Errors
     /// [`DbError::InvalidOffset`] if these offsets are out of order or outside their file.

@@ -79,7 +79,8 @@ fn part(
     Ok(())
 }
 
-/// Moves names that precede the median of three before the others. Returns the start of the others.
+/// Moves the names that precede the median of three before the other names. Returns the index of
+/// the first other name.
 fn partition(names: &mut [ListedId], first: usize, last: usize) -> Result<usize, IdException> {
     let (second, middle) = (first + 1, first + (last - first) / 2);
     let median = median(names, second, middle, last - 1)?;

@@ -281,8 +281,8 @@ impl<'a> ListEvaluation<'a> {
         user.map(|user| &user.set.gis)
     }
 
-    /// Applies the lists of identifiers and taxids in the uppermost aliases to `oids`, in version
-    /// 5.
+    /// Returns those of `oids` that the lists of identifiers and taxids in the uppermost aliases
+    /// include, in version 5. OIDs of volumes without such lists are all kept.
     pub(super) fn apply_top_lists(
         &mut self,
         members: &[Member<'_>],
@@ -347,7 +347,7 @@ impl<'a> ListEvaluation<'a> {
         }
     }
 
-    /// Adds a list to those that decide which definition lines of these volumes are shown.
+    /// Adds `set` to the lists that decide which definition lines of `volumes` are shown.
     fn attach(&mut self, set: IdSet, volumes: &[usize]) {
         let set = Arc::new(set);
         for &at in volumes {
@@ -372,7 +372,7 @@ impl<'a> ListEvaluation<'a> {
     }
 
     /// Returns the identifiers of the user's list as BLAST+ sorts them (`s_ProcessSeqIdFilters`,
-    /// seqdboidlist.cpp). Excluded ones are sorted as bytes, others by comparison of identifiers.
+    /// seqdboidlist.cpp): as bytes if the list excludes them, else by comparison of identifiers.
     fn users_names(&self, user: &UserList) -> Result<&[ListedId], IdException> {
         if let Some(sorted) = self.names.get() {
             return Ok(sorted);

@@ -60,8 +60,8 @@ impl Volume {
         }
     }
 
-    /// Checks that the stated number of bases fits into the bytes. The exact number would require
-    /// reading the whole sequence file.
+    /// Checks that the sequence file has enough bytes for the number of bases that the index
+    /// states. To check the exact number would require reading the whole file.
     pub(super) fn check_nucleotide_end(&self) -> Result<(), DbError> {
         let (stated, found) =
             (self.index.residue_count, self.residues_before(self.index.sequence_count));
