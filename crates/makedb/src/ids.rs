@@ -198,8 +198,8 @@ pub(crate) fn unique_label(id: &SeqId) -> Vec<u8> {
     bare.to_ascii_uppercase()
 }
 
-/// Returns the key of an identifier in a file of taxonomy ids: without tag and version
-/// (`GetSeqIdKey`).
+/// Returns the key of an identifier in the map of taxonomy ids: the identifier without tag and
+/// version (`GetSeqIdKey`).
 pub(crate) fn key_without_version(id: &SeqId) -> Vec<u8> {
     match id {
         SeqId::General { tag, .. } => tag.text(),

@@ -50,7 +50,7 @@ impl MapSize {
     }
 }
 
-/// A table whose values are numbers of the same size. Keys can repeat.
+/// An LMDB table whose values are numbers of one size. A key can have several values.
 type Table<'e> = heed::Database<'e, Bytes, Bytes>;
 
 /// Writer of an LMDB file.

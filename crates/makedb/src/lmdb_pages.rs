@@ -8,9 +8,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Bytes of a page.
+/// Number of bytes of a page.
 const PAGE: usize = 4096;
-/// Bytes of the header of a page. [`NODE_HEADER`] is the same for a node.
+/// Number of bytes of the header of a page. [`NODE_HEADER`] is that of a node.
 const PAGE_HEADER: usize = 16;
 const NODE_HEADER: usize = 8;
 /// Maximum length of a key in bytes.

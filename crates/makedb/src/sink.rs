@@ -13,7 +13,7 @@ use self::private::PrivateDirectory;
 use crate::error::{ErrorContext, MakedbError};
 use crate::kind::DatabaseKind;
 
-/// Bytes collected before they are written.
+/// Number of bytes that are collected before they are written.
 const BUFFER: usize = 1 << 18;
 
 /// Last two letters of the extensions of a volume's files, the index first: without an index there

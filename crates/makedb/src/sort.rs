@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use crate::error::{ErrorContext, MakedbError};
 use crate::sink::{OutputFile, temporary_file};
 
-/// Bytes of records that are sorted in memory at a time.
+/// Number of bytes of the records that are sorted in memory at a time.
 const RUN_BYTES: usize = 48 << 20;
-/// Bytes read from a run at a time.
+/// Number of bytes to read from a run at a time.
 const READ_BYTES: usize = 64 << 10;
 
 /// A record in memory.

@@ -19,7 +19,8 @@ const MAP_SIZE: u64 = 300_000_000;
 /// The source of taxonomy ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TaxidSource {
-    /// No taxonomy id is known. A sequence of a database keeps its own; for others 0 is stored.
+    /// No taxonomy ids are given. A sequence from a database keeps its own; for any other sequence
+    /// 0 is stored.
     #[default]
     Unknown,
     /// One taxonomy id for all sequences.

@@ -9,7 +9,7 @@ use fleetblast_seq::asn::{AsnError, AsnReader, Malformed, Node, Place, read_loca
 use fleetblast_seq::id::SeqId;
 use fleetblast_seq::input::UnchangedFile;
 
-/// Bytes read at a time; also enough to detect the format.
+/// Number of bytes to read at a time. The first read is enough to detect the format.
 const BUFFER: usize = 1 << 16;
 /// Number of leading bytes from which BLAST+ guesses the format.
 const GUESSED: usize = 8096;

@@ -160,7 +160,7 @@ impl SequenceMasks {
         join(self.ranges[position].1.entry(id).or_default(), ranges);
     }
 
-    /// Returns the masked ranges of the sequence with these identifiers, by algorithm.
+    /// Returns the masked ranges of the sequence with the identifiers `ids`, by algorithm.
     pub(crate) fn ranges_of(&self, ids: &[SeqId]) -> Vec<AlgorithmRanges> {
         let mut found = Vec::new();
         for (algorithm, by_id) in &self.ranges {
