@@ -88,7 +88,7 @@ impl GeneticCode {
         letters.as_chunks().0.iter().map(|codon| self.residue(*codon)).filter(|&r| r != 0).collect()
     }
 
-    /// Translates letters as written, from the first letter of the strand of `frame` on.
+    /// Translates the strand of `frame` from its first letter on. `letters` is the plus strand.
     pub fn translate_strand(&self, letters: &[u8], frame: Frame) -> Vec<u8> {
         match frame.strand() {
             Some(Strand::Minus) => self.translate(&blastna::reverse_complement(letters)),

@@ -46,7 +46,7 @@ pub(super) enum Kind {
     Name(Span),
     /// The number of a field or of an alternative, from 0. Its value is the next item.
     Number(usize),
-    /// A value of several elements or fields, which follow.
+    /// A value of several elements or fields, which are the next items.
     Block,
 }
 

@@ -99,9 +99,8 @@ impl Residues {
         }
     }
 
-    /// Returns the code of a letter; `None` if BLAST+ drops the letter. BLAST+ drops more letters
-    /// for nucleotides. Here, the type that the identifiers indicate takes precedence over the
-    /// expected type.
+    /// Returns the code of a letter; `None` if BLAST+ drops the letter. If the identifiers, or else
+    /// the expected type, indicate nucleotides, BLAST+ drops all letters that are no bases.
     fn encode(&self, letter: u8) -> Option<u8> {
         let residue = alphabet::encode(letter);
         let base = nucleotide::encode(letter);

@@ -22,7 +22,7 @@ use crate::{alphabet, nucleotide};
 /// The effect of gaps on a nucleotide record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GapEffect {
-    /// The gaps have no effect on the record as a whole.
+    /// The gaps neither make the record empty nor prevent BLAST+ from storing it.
     #[default]
     Ordinary,
     /// The sequence starts with a gap of unknown length, so it counts as empty.

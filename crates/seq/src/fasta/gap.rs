@@ -114,7 +114,8 @@ fn misfit(wanted: Evidence, evidence: &[&str]) -> Option<GapLineWarning> {
     }
 }
 
-/// Splits `[key=value]` off the start of a text. Returns key, value and the rest.
+/// Splits `[key=value]` off the start of a text. Returns the key, the value and the text after the
+/// bracket.
 fn pair(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let inner = text.strip_prefix(b"[")?;
     let equals = inner.iter().position(|&c| c == b'=')?;

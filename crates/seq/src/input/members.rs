@@ -7,7 +7,7 @@ const MAGIC: usize = 3;
 
 /// The data that follow a member.
 enum FollowingData {
-    /// Another member, or bytes that must be one.
+    /// Another member, or bytes that are an error unless they are a member.
     Member,
     /// The end of the file, possibly after zeros.
     End,
