@@ -12,8 +12,8 @@
 use crate::exp::exp;
 use crate::extended::Extended;
 
-/// An approximation for a range of z: a constant Y, and the coefficients of P and Q, constant terms
-/// first.
+/// An approximation for a range of z: a constant Y, and the coefficients of the polynomials P and
+/// Q, constant terms first.
 struct Band<const N: usize, const M: usize>(f64, [f64; N], [f64; M]);
 
 /// Approximation for z below 0.5, in z²: erf(z) = z·(Y + P/Q).

@@ -74,7 +74,7 @@ impl GumbelParameters {
         }
     }
 
-    /// Returns these parameters with the scale λ and the K of a PSSM.
+    /// Returns a copy of the parameters with the scale λ and the K of a PSSM.
     #[must_use]
     pub fn with_scale_and_k(self, block: &KarlinParameters) -> Self {
         Self { lambda: block.lambda, k: block.k, ..self }

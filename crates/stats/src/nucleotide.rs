@@ -22,10 +22,10 @@ const COUNTED: std::ops::Range<i32> = i16::MIN as i32 + 1..i16::MAX as i32;
 /// Scores of every pair of blastna codes.
 pub type BaseScores = [[i32; blastna::SIZE]; blastna::SIZE];
 
-/// Parameters of alignments with gaps.
+/// Statistical parameters of alignments with gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum GappedStatistics {
-    /// Parameters of the table for these gap costs.
+    /// Statistical parameters from the table (blast_stat.c) for the gap costs.
     Tabulated {
         /// λ, K, ln K and H.
         karlin: KarlinParameters,
@@ -54,11 +54,11 @@ pub struct NucleotideScoring {
     pub gap_extend: i32,
     /// Scores of bases and of ambiguous codes.
     pub scores: BaseScores,
-    /// Parameters with these gap costs.
+    /// Statistical parameters for the gap costs `gap_open` and `gap_extend`.
     pub gapped_statistics: GappedStatistics,
     /// Whether e-values are computed from the next lower even score (`round_down`).
     pub rounds_scores_down: bool,
-    /// Whether the table has statistics for these scores, with any gap costs.
+    /// Whether the table has statistics for `reward` and `penalty`, with any gap costs.
     pub has_statistics: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct NucleotideScoring {
 /// `BLAST engine error: Error: `.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NucleotideScoringError {
-    /// No statistics are known for these scores.
+    /// No statistics are known for this pair of match and mismatch scores.
     #[error("Substitution scores {reward} and {penalty} are not supported")]
     UnknownScores {
         /// Score of a match.
@@ -74,7 +74,7 @@ pub enum NucleotideScoringError {
         /// Score of a mismatch.
         penalty: i32,
     },
-    /// No statistics are known for these gap costs.
+    /// Statistics are known for the pair of scores, but not with these gap costs.
     #[error(
         "Gap existence and extension values {gap_open} and {gap_extend} are not supported for substitution scores \
          {reward} and {penalty}\n{}",
@@ -99,7 +99,7 @@ enum Kind {
     Linear,
     /// Exactly the gap costs of the line.
     Affine,
-    /// The gap costs of the line, and higher ones.
+    /// The gap costs of the line, and all higher gap costs.
     Infinite,
 }
 
@@ -115,7 +115,8 @@ struct Row {
     even_scores: bool,
 }
 
-/// Returns the lines for a pair of scores, which may be a multiple of the pair in the table.
+/// Returns the lines of the table for a pair of scores, which may be a multiple of the pair in the
+/// table.
 fn rows(reward: i32, penalty: i32) -> Vec<Row> {
     let divisor = gcd(reward, penalty).max(1);
     let lines = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);

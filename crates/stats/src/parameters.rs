@@ -21,7 +21,7 @@ pub struct KarlinParameters {
 }
 
 impl KarlinParameters {
-    /// Returns these parameters with the K of `other`.
+    /// Returns a copy of the parameters with the K of `other`.
     #[must_use]
     pub fn with_k_of(self, other: KarlinParameters) -> KarlinParameters {
         KarlinParameters { k: other.k, log_k: other.log_k, ..self }

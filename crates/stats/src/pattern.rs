@@ -30,7 +30,7 @@ impl PatternStatistics {
         KarlinParameters { lambda: self.lambda, k: self.k, log_k: self.k.ln(), h: 1.0 }
     }
 
-    /// Replaces the parameters of a scoring system by those of the pattern search.
+    /// Returns a scoring system whose parameters are replaced by those of the pattern search.
     #[must_use]
     pub fn replace_parameters(&self, mut scoring: ScoringSystem) -> ScoringSystem {
         let KarlinParameters { lambda, k, log_k, h } = self.karlin_parameters();

@@ -28,9 +28,9 @@ pub struct ScoringSystem {
     pub gap_open: i32,
     /// Cost of each residue of a gap.
     pub gap_extend: i32,
-    /// Parameters with these gap costs.
+    /// Statistical parameters for the gap costs `gap_open` and `gap_extend`.
     pub gapped_statistics: MatrixStatistics,
-    /// Parameters without gaps (row 0 of the table).
+    /// Statistical parameters of alignments without gaps (row 0 of the table).
     pub ungapped_statistics: MatrixStatistics,
     /// Ungapped parameters of two sequences of background composition.
     pub ideal_parameters: KarlinParameters,
@@ -48,7 +48,7 @@ pub enum ScoringError {
         /// The matrices that the message lists.
         listed: &'static [&'static str],
     },
-    /// No statistics are known for these gap costs.
+    /// No statistics are known for this matrix with these gap costs.
     #[error(
         "Gap existence and extension values of {gap_open} and {gap_extend} not supported for {matrix}\n\
          supported values are:\n{}",

@@ -57,8 +57,8 @@ impl SearchSpace {
         self.evalue(set, score - ln_factorial(set.count), decay)
     }
 
-    /// Returns the e-value of a set in which each alignment begins within a number of positions
-    /// after another one. `places` are these numbers for the query and the subject. `decay` as in
+    /// Returns the e-value of a set in which each alignment begins within `places` positions after
+    /// another one. `places` has one number for the query and one for the subject. `decay` as in
     /// [`Self::large_gap_evalue`].
     pub fn uneven_gap_evalue(&self, set: LinkedSet, places: [i32; 2], decay: f64) -> f64 {
         let more = f64::from(set.count) - 1.0;

@@ -38,14 +38,14 @@ impl MatrixStatistics {
     }
 }
 
-/// One line of the table.
+/// A line of the table: gap costs of a matrix, and their statistics.
 #[derive(Clone, Debug)]
 pub(crate) struct TableRow {
     /// Cost of opening a gap.
     pub gap_open: i32,
     /// Cost of each residue of a gap.
     pub gap_extend: i32,
-    /// Whether these are the default gap costs of the matrix.
+    /// Whether the gap costs are the default ones of the matrix.
     pub is_default: bool,
     /// Statistical parameters of the matrix with these gap costs.
     pub statistics: MatrixStatistics,
