@@ -178,8 +178,8 @@ pub(crate) fn id_spellings(id: &SeqId) -> Vec<Vec<u8>> {
     spellings
 }
 
-/// Returns the version-4 key of an identifier in a list. The key is empty for a GI and for other
-/// identifiers that this kind of list does not contain.
+/// Returns the version-4 key of an identifier in a list of identifiers. The key is empty for
+/// identifiers that such a list cannot contain, such as a GI.
 ///
 /// # Errors
 /// [`IdException`] for an identifier with a known tag and invalid parts.
@@ -198,7 +198,7 @@ pub(crate) fn version_4_list_key(id: &[u8]) -> Result<Vec<u8>, IdException> {
 pub struct ListKey {
     /// The key; `None` for a GI.
     pub key: Option<Vec<u8>>,
-    /// Number of parts of the word that the key ignores.
+    /// Number of parts of the word after the identifier. The key ignores them.
     pub surplus_parts: usize,
 }
 

@@ -1,7 +1,7 @@
 //! How an LMDB file and the volumes of a database differ.
 
-/// A difference between an LMDB file and the volumes of a database. The text is that of BLAST+,
-/// where it notices the difference.
+/// A difference between an LMDB file and the volumes of a database. `Display` writes the message of
+/// BLAST+, if BLAST+ detects the difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LmdbMismatch {
     /// The LMDB file has fewer volumes than the database.

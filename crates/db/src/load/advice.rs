@@ -40,8 +40,9 @@ pub(crate) fn advise(bytes: &[u8], usage: AccessPattern) {
 }
 
 /// Requests pages of 2 MB for `bytes`, a mapped file. If the page cache of the file system supports
-/// them, filling it costs the system a twentieth of the time. Returns true if page faults then read
-/// 2 MB. In this case, do not call [`announce_access`]: announcements read small pages.
+/// them, filling it takes a twentieth of the system time that small pages take. Returns true if
+/// page faults then read 2 MB. In this case, do not call [`announce_access`]: announcements read
+/// small pages.
 pub(crate) fn prefer_large_pages(bytes: &[u8]) -> bool {
     let pages = pages(bytes);
     if pages.is_empty() {

@@ -16,8 +16,8 @@ impl Volume {
         self.on_disk.then(|| self.file(extension(file)))
     }
 
-    /// Returns the range of bytes, in its file, of one part for the sequences `range`. `first` is
-    /// the OID of the volume's first sequence.
+    /// Returns the range of bytes that the part `part` of the sequences `range` occupies in its
+    /// file. `first` is the OID of the volume's first sequence.
     ///
     /// # Errors
     /// [`DbError::InvalidOffset`] if the offsets at the ends of the range are out of order or
