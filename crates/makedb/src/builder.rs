@@ -74,9 +74,9 @@ pub struct DatabaseSize {
 /// Flags for kinds of inputs whose identifiers match no sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnmatchedInputs {
-    /// Whether a file of taxonomy ids was given, and none of its identifiers matched.
+    /// Whether a file of taxonomy ids was given, and none of its identifiers matched a sequence.
     pub no_taxid_matched: bool,
-    /// Whether masks were given, and none of their identifiers matched.
+    /// Whether masks were given, and none of their identifiers matched a sequence.
     pub no_mask_matched: bool,
 }
 

@@ -80,14 +80,14 @@ impl SeqIdListFile<'_> {
     }
 }
 
-/// Appends a date after its length of one byte. A longer text is cut.
+/// Appends a date, preceded by its length in one byte. A longer text is cut to the largest length.
 fn push_short_text(file: &mut Vec<u8>, text: &str) {
     let bytes = &text.as_bytes()[..text.len().min(usize::from(u8::MAX))];
     file.push(bytes.len() as u8);
     file.extend_from_slice(bytes);
 }
 
-/// Appends a text after its length of four bytes.
+/// Appends a text, preceded by its length in four bytes.
 fn push_long_text(file: &mut Vec<u8>, text: &[u8]) {
     file.extend((text.len() as u32).to_le_bytes());
     file.extend_from_slice(text);

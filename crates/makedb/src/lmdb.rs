@@ -176,7 +176,7 @@ impl LmdbWriter {
     }
 }
 
-/// Gives a file the permissions of a new file in this directory.
+/// Sets the permissions of a file to those of a newly created file in its directory.
 fn open_up(path: &Path) -> Result<(), MakedbError> {
     let probe = path.with_extension("mode");
     let mode =

@@ -16,8 +16,9 @@ const NAMES_TRIED: u32 = 4;
 /// Permissions of the directory: other users must not read or write it.
 const MODE: u32 = 0o700;
 
-/// A private directory. Its process locks it (`flock`) until it ends. So the next process that
-/// makes the same database recognises directories of killed processes, and removes them.
+/// A private directory. The process that made it keeps it locked (`flock`) until the process ends.
+/// So the next process that makes the same database recognises directories of killed processes, and
+/// removes them.
 #[derive(Debug)]
 pub(super) struct PrivateDirectory {
     path: PathBuf,
