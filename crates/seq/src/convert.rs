@@ -62,8 +62,8 @@ impl ValueParseError {
         self.position
     }
 
-    /// Returns the lines of ncbistr.cpp of 2.12.0, 2.16.0 and 2.17.0 that throw the exception, and
-    /// the function.
+    /// Returns the line of ncbistr.cpp that throws the exception, for 2.12.0, 2.16.0 and 2.17.0,
+    /// and the name of the throwing function.
     pub fn throwing_place(&self) -> ([u32; 3], &'static str) {
         match self.fault {
             ValueParseErrorKind::ExceedsInt32 => ([640; 3], "NStr::StringToInt"),
@@ -73,7 +73,7 @@ impl ValueParseError {
         }
     }
 
-    /// Returns the exception as 2.12.0 prints it after `Error: ` if it does not catch it.
+    /// Returns the exception as 2.12.0 prints it after `Error: ` where the exception is not caught.
     pub fn exception(&self) -> String {
         let ([line, ..], function) = self.throwing_place();
         exception(line, &format!("(CStringException::eConvert) ncbi::{function}() - {self}"))
@@ -86,8 +86,8 @@ impl fmt::Display for ValueParseError {
     }
 }
 
-/// Formats an uncaught exception as BLAST+ prints it after `Error: `. The place is that of 2.12.0,
-/// which names a header with a line of the file that throws it.
+/// Formats an uncaught exception as BLAST+ 2.12.0 prints it after `Error: `. That release names a
+/// header, but gives the line of the source file that throws the exception.
 pub fn exception(line: u32, what: &str) -> String {
     exception_at("c++/include/corelib/ncbidiag.hpp", line, what)
 }

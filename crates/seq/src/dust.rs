@@ -73,7 +73,8 @@ pub struct PartMasker {
 }
 
 impl PartMasker {
-    /// Creates a masker that draws its first random number next.
+    /// Creates a masker for the parts of a sequence. Its random numbers start with the first one of
+    /// the generator.
     pub fn new(params: &DustParams) -> Self {
         Self { params: params.checked(), random: Random::default() }
     }
@@ -146,7 +147,7 @@ const TRIPLETS: usize = 64;
 impl Counts {
     const NONE: Self = Self { of: [0; TRIPLETS], score: 0 };
 
-    /// Adds a triplet. Returns the number of its occurrences before.
+    /// Adds a triplet. Returns the number of times that the triplet occurred before.
     #[inline]
     fn add(&mut self, triplet: u8) -> u8 {
         let count = &mut self.of[usize::from(triplet) % TRIPLETS];
@@ -156,7 +157,7 @@ impl Counts {
         before
     }
 
-    /// Removes a triplet. Returns the number of its occurrences left.
+    /// Removes a triplet. Returns the number of times that the triplet still occurs.
     #[inline]
     fn remove(&mut self, triplet: u8) -> u8 {
         let count = &mut self.of[usize::from(triplet) % TRIPLETS];

@@ -87,7 +87,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads the start of a field. Returns its number.
+    /// Reads the start of a field. Returns the number of the field and its end.
     pub fn field_start(&mut self) -> Result<(u8, End)> {
         let start = self.at;
         match tag::field_number(self.byte()?) {

@@ -53,7 +53,7 @@ pub(super) enum Kind {
 /// A value, without its inner values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Item {
-    /// Index of its first byte.
+    /// Index of the first byte of the value.
     pub at: usize,
     /// Number of items of the value and its inner values.
     pub size: usize,

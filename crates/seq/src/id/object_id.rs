@@ -16,8 +16,8 @@ pub enum ObjectId {
 }
 
 impl ObjectId {
-    /// Converts a text to a number from 1 to 2³¹−1 without sign or leading zeros. Keeps any other
-    /// text.
+    /// Converts a text to an Object-id: to a number if it is one from 1 to 2³¹−1 without sign or
+    /// leading zeros, else to a text.
     pub fn from_text(text: &[u8]) -> Self {
         let number = match text.first() {
             Some(b'1'..=b'9') => digits(text).filter(|&n| n <= i64::from(i32::MAX)),

@@ -8,7 +8,8 @@ use super::tables::{CLASS, CLASSES, ln_factorial, ln_factorial_micros, state_vec
 const MAX_TRIM: usize = 50;
 /// ln 20, as the double that `blast_seg.c` writes as 2.9957322735539909.
 const LN_CLASSES: f64 = 2.995_732_273_553_991;
-/// If the estimate of a range exceeds the best value by more than this, its value is not computed.
+/// If the estimate of a range exceeds the best value so far by more than this margin, the exact
+/// value of the range is not computed.
 const MARGIN: f64 = 1e-4;
 
 /// A sliding range, with an estimate of the logarithm of its probability.

@@ -171,8 +171,8 @@ impl UnitCounts {
 }
 
 impl Hashes {
-    /// Returns the values of the units that share an entry. They are empty for at most one unit.
-    /// Returns `None` if they are beyond the end.
+    /// Returns the counts of the units that share an entry of the hash table; empty for at most one
+    /// unit, `None` if the counts are beyond the end of the values.
     fn shared_values(&self, entry: u32) -> Option<&[u16]> {
         let count = entry & ((1 << self.counting) - 1);
         let start = (entry >> self.counting) as usize;
