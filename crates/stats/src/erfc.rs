@@ -148,7 +148,8 @@ fn erf_of_small(z: f64) -> f64 {
     }
 }
 
-/// Exponents of e below which the value is too small to matter. It is near the least double.
+/// Least exponent of e for which erfc is rounded to 64 bits as in BLAST+. Values for lower
+/// exponents are near the least double, and too small to matter.
 const LEAST_EXPONENT: f64 = -690.0;
 
 /// Computes erfc(z) for z ≥ 0.5.

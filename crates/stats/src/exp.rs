@@ -20,8 +20,8 @@ struct Sum {
 
 /// Number of parts of an octave in the table of powers of 2.
 const PARTS: usize = 64;
-/// ln(2)/64 as a sum of two numbers of 32 bits, whose products with whole numbers are exact, and a
-/// rest.
+/// ln(2)/64 as a sum of two numbers of 32 bits, whose products with whole numbers are exact, and of
+/// a remainder.
 const LN_2_PART: [f64; 3] = [0.01083042469326756, 2.9815858263172973e-12, 6.679961858980702e-22];
 
 impl Sum {

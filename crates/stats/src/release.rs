@@ -95,7 +95,7 @@ pub struct Release {
     pub missing_database: MissingDatabase,
     /// Default of `makeblastdb -max_file_sz`, the maximal size of a database file.
     pub default_max_file_size: &'static str,
-    /// Whether databases have a file with metadata, which `blastdbcmd -metadata` prints, too.
+    /// Whether a database has a file with its metadata, which `blastdbcmd -metadata` can print.
     pub has_database_metadata: bool,
     /// Whether the size of a database, and its metadata, include its files with metadata.
     pub counts_metadata_files: bool,
