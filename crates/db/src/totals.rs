@@ -95,7 +95,8 @@ pub(crate) fn join_titles(titles: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     titles.filter(|title| !title.is_empty()).collect::<Vec<_>>().join(&b"; "[..])
 }
 
-/// Returns `total`, or an error if it exceeds `maximum`.
+/// Returns `total`, or an error if it exceeds `maximum`. `what` names the counted items in the
+/// error.
 pub(crate) fn check_limit(what: &'static str, total: u64, maximum: u64) -> Result<u64, DbError> {
     if total > maximum {
         return Err(DbError::TooLarge { what, found: total, maximum });

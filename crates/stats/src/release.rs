@@ -61,7 +61,8 @@ pub struct Release {
     /// Whether the prefixes `MULTISPECIES:` and `TLS:` of stored titles are removed in titles that
     /// BLAST+ generates.
     pub removes_later_prefixes: bool,
-    /// Whether the table of descriptions shows prefixes and organisms of titles as they are stored.
+    /// Whether the table of descriptions shows titles with their prefixes and organisms as stored,
+    /// instead of removing or replacing them.
     pub keeps_titles: bool,
     /// Whether the coverage in the table of descriptions is rounded to the nearest per cent, and
     /// not down.

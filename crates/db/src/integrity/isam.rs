@@ -1,5 +1,5 @@
-//! Computes the index file of an ISAM index from its data file, since equal data have equal
-//! indexes.
+//! Computes the index file that belongs to the data file of an ISAM index, so that the check can
+//! compare it with the stored one. Equal data files have equal index files.
 
 /// Number of keys per sample in an index: 256 in one of numbers, 64 in one of texts.
 const NUMBERS_PER_SAMPLE: usize = 256;

@@ -27,7 +27,7 @@ pub(super) enum AliasFilter {
     Taxids(PathBuf),
 }
 
-/// The part of an alias tree that concerns one volume.
+/// The part of an alias tree that leads to one volume.
 #[derive(Debug, Default)]
 pub(super) struct AliasBranch {
     pub(super) filters: Vec<AliasFilter>,

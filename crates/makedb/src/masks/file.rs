@@ -172,7 +172,7 @@ fn open_field(source: &mut AsnReader<'_>, names: &[&str], name: &str) -> Result<
     }
 }
 
-/// Reads the members of a Blast-mask-list, and calls `each` for each. Returns whether another list
+/// Reads a Blast-mask-list, and calls `each` with each of its masks. Returns whether another list
 /// follows.
 fn list(
     source: &mut AsnReader<'_>,

@@ -84,9 +84,9 @@ pub enum IdEnd {
 /// The rules by which a program of BLAST+ reads FASTA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// The rules for queries and `-subject` sequences of these molecules.
+    /// The rules for queries and `-subject` sequences of this molecule type.
     Query(Molecule),
-    /// The rules of `makeblastdb` for a database of these molecules; see [`database`].
+    /// The rules of `makeblastdb` for a database of this molecule type; see [`database`].
     Database(Molecule),
     /// The rules of `convert2blastmask`, which reads masks from lower-case letters or from lines
     /// such as `5 - 9`. Only the masks of a sequence are kept, in [`Record::lower_case`].
