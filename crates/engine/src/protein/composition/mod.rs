@@ -106,7 +106,7 @@ impl Workspace {
         }
     }
 
-    /// Returns the table of probabilities of scores.
+    /// Returns scratch memory for the probabilities of scores.
     pub fn table(&mut self) -> &mut Vec<f64> {
         &mut self.score_probabilities
     }

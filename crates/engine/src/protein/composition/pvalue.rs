@@ -39,7 +39,8 @@ impl PairPvalues {
         self.distribution.p_value(lambda.unwrap_or(SMALLEST_LAMBDA))
     }
 
-    /// Calls `each` with the probability and the score of every pair that occurs.
+    /// Calls `each` with the probability and the score of every pair of a residue in the query and
+    /// a residue in the subject.
     fn pairs(&self, query: &Letters, subject: &Letters, mut each: impl FnMut(f64, i32)) {
         for (row, &p) in self.scores.iter().zip(query) {
             for (&score, &q) in row.iter().zip(subject) {

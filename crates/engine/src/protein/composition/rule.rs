@@ -4,12 +4,12 @@ use crate::params::CompositionMode;
 
 use super::Letters;
 
-/// Distance of query and subject above which adjusting the matrix may mislead.
+/// Distance between the compositions of two sequences above which adjusting the matrix may mislead.
 const FAR_APART: f64 = 0.16;
-/// Ratio of lengths above which adjusting the matrix may mislead.
+/// Ratio of the lengths of two sequences above which adjusting the matrix may mislead.
 const LENGTH_RATIO: f64 = 3.0;
-/// Angle between the deviations of query and subject from the background, in degrees, above which
-/// adjusting the matrix may mislead.
+/// Angle, in degrees, between the deviations of two compositions from the background composition,
+/// above which adjusting the matrix may mislead.
 const ANGLE: f64 = 70.0;
 /// π with the digits of compo_mode_condition.c.
 const PI: f64 = 3.1415926543;
@@ -42,7 +42,8 @@ pub(super) fn choose(
     }
 }
 
-/// Chooses scaling if all conditions for it hold. Tests the cheap conditions first.
+/// Chooses scaling if all conditions for it hold, otherwise optimisation. Tests the cheap
+/// conditions first.
 fn conditional(
     query: &Letters,
     subject: &Letters,
@@ -90,8 +91,8 @@ fn distance(a: &Letters, b: &Letters) -> f64 {
     sum.max(0.0).sqrt()
 }
 
-/// Computes the angle of query and subject at the background, in degrees; NaN if it is undefined.
-/// `apart` is the distance of query and subject.
+/// Computes the angle at the background in the triangle of the three compositions, in degrees; NaN
+/// if it is undefined. `apart` is the distance of query and subject.
 fn angle(query: &Letters, subject: &Letters, background: &Letters, apart: f64) -> f64 {
     let to_subject = distance(subject, background);
     let to_query = distance(query, background);

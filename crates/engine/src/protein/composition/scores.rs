@@ -33,9 +33,9 @@ fn spread(letters: &Letters) -> [f64; SIZE] {
     all
 }
 
-/// Computes the scores at λ of joint probabilities with the given row and column sums. `logs` are
-/// the logarithms of their ratios (`s_ScoresStdAlphabet`, composition_adjustment.c, up to its
-/// rounding).
+/// Computes scores at `lambda` from joint probabilities with the given row and column sums. `logs`
+/// holds the logarithm of each probability divided by the product of its sums
+/// (`s_ScoresStdAlphabet`, composition_adjustment.c, before its rounding).
 pub(super) fn of_joint(
     joint: &JointProbabilities,
     logs: &JointProbabilities,
@@ -88,7 +88,7 @@ fn set_ambiguous_columns(
     }
 }
 
-/// Returns the index of a true residue's code among the letters.
+/// Returns the index of a true residue in arrays of type `Letters`, given its code.
 fn residue_index(code: usize) -> usize {
     AMINO_ACID_CODES.iter().position(|&known| known == code).unwrap_or_default()
 }

@@ -39,11 +39,11 @@ pub(super) struct Part<'a> {
     pub subject_len: usize,
     /// Start of the part in the frame.
     pub start: u32,
-    /// Whether the part begins within the part before, so that HSPs of both may be joined.
+    /// Whether the part begins within the previous part, so that HSPs of both may be joined.
     pub overlaps: bool,
     /// The residues in which words are searched.
     pub residues: &'a [u8],
-    /// Offset in the part at which extensions to the right end at the latest.
+    /// Offset in the part beyond which no extension to the right goes.
     pub reach: usize,
     /// Soft masks, as ranges of the frame.
     masks: &'a [Range<u32>],

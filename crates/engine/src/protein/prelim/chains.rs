@@ -8,8 +8,8 @@ use super::ungapped::UngappedHsp;
 /// Score that BLAST+ assumes for each column between two HSPs of a chain.
 const COLUMN_SCORE: i32 = 3;
 
-/// Returns the HSPs from which a chain of HSPs begins that may reach the cut-off of gapped
-/// alignments, in the same order. `ungapped` has the HSPs of a subject in the order of
+/// Returns the HSPs that begin a chain that may reach the cut-off of gapped alignments, in the
+/// order of `ungapped`. `ungapped` has the HSPs of a subject in the order of
 /// [`UngappedHsp::order`], each with the index of its context in `contexts`.
 pub(super) fn promising(
     contexts: &[ChunkContext],

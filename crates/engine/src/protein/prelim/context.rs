@@ -17,9 +17,9 @@ use crate::query::{self, Query, QueryRules, concatenated_length};
 use crate::scores::{RowNumber, rows_of_letters};
 
 const LN_2: f64 = std::f64::consts::LN_2;
-/// Largest e-value, in an average subject, of an ungapped HSP that is kept if either queries or
-/// subjects are translated (`CUTOFF_E_BLASTX`, `CUTOFF_E_TBLASTN`). Other searches have no such
-/// limit.
+/// Largest e-value, in an average subject, of an ungapped HSP that is kept if queries or subjects,
+/// but not both, are translated (`CUTOFF_E_BLASTX`, `CUTOFF_E_TBLASTN`). Other searches have no
+/// such limit.
 const TRANSLATED_UNGAPPED_EVALUE: f64 = 1.0;
 
 /// A context of a query, or of a chunk of a query, with its thresholds.
@@ -62,7 +62,7 @@ pub(super) struct ChunkContext {
     pub search_space: i64,
     /// Length adjustment.
     pub length_adjustment: i32,
-    /// Parameters for linking with even gaps, which the batch determines.
+    /// Parameters for linking with even gaps, which the batch determines; `None` without it.
     pub even_linking: Option<EvenGapStatistics>,
 }
 
@@ -298,8 +298,8 @@ fn ungapped_trigger(
     trigger.min(karlin.cutoff_score(TRANSLATED_UNGAPPED_EVALUE * decay, space))
 }
 
-/// Returns the least score of an HSP in any context of a batch of whole queries, if HSPs are
-/// linked. `average_length` is the average length of these contexts.
+/// Returns the lowest cut-off score of HSPs in the contexts of a batch of whole queries, for
+/// searches with linked HSPs. `average_length` is the average length of these contexts.
 pub(crate) fn least_cutoff(
     queries: &[&Query],
     average_length: i32,

@@ -44,7 +44,8 @@ pub(super) struct FilteredDiagonal<'a> {
     /// Start of the diagonal in the context. `s` is its start in the part.
     q: usize,
     s: usize,
-    /// Row numbers of its pairs. `query` and `subject` are the residues of its pairs.
+    /// Row numbers of the pairs on the diagonal. `query` and `subject` are the residues of the
+    /// pairs.
     rows: &'a [RowNumber],
     query: &'a [u8],
     subject: &'a [u8],
@@ -223,7 +224,7 @@ impl<'a> FilteredDiagonal<'a> {
         }
     }
 
-    /// Returns the score of a pair.
+    /// Returns the score of the pair at offset `i` of the diagonal.
     #[inline]
     fn pair(&self, i: usize) -> i32 {
         self.rule.scores.score(self.rows[i], self.subject[i])

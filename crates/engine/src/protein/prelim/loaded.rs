@@ -7,7 +7,7 @@ use fleetblast_seq::alphabet;
 use super::block::Part;
 use super::gapped::MARGIN;
 
-/// Least length, in residues, of a part of a subject in which extensions are limited.
+/// Least length, in residues, of a part of a subject in which the length of extensions is limited.
 pub(super) const LONG_SUBJECT: usize = 90_000;
 
 /// The loaded parts of a block. They stay loaded, because many queries may have HSPs in the same
@@ -16,9 +16,9 @@ pub(super) const LONG_SUBJECT: usize = 90_000;
 pub(super) struct LoadedSubjects {
     /// Residues of all parts, each between margins of sentinels.
     whole: BothWays,
-    /// Place of each part in `whole`, by the number of the part.
+    /// Range of each part in `whole`, by the number of the part; `None` until the part is loaded.
     places: Vec<Option<Range<usize>>>,
-    /// Place of the part that was loaded last.
+    /// Range in `whole` of the part that was loaded last.
     current: Range<usize>,
     /// The range of a long part around the current extension.
     around: BothWays,
@@ -84,7 +84,7 @@ impl BothWays {
         self.backward.clear();
     }
 
-    /// Adds residues. Returns their place, including the margins.
+    /// Adds residues between margins. Returns their range, including the margins.
     fn add(&mut self, residues: &[u8]) -> Range<usize> {
         let margin = [alphabet::SENTINEL; MARGIN];
         let start = self.forward.len();

@@ -11,7 +11,7 @@ use crate::rescoring::best_range;
 use crate::scores::ScoreRows;
 use crate::subjects::Subjects;
 
-/// A subject whose preliminary HSPs are completed.
+/// A subject whose HSPs are scored again.
 pub(super) struct Subject<'a> {
     pub subjects: &'a dyn Subjects,
     pub oid: u32,
@@ -23,7 +23,7 @@ pub(super) struct Subject<'a> {
 
 impl Subject<'_> {
     /// Scores HSPs again on the true letters, and drops those that fall below their cut-off. HSPs
-    /// of protein subjects do not change. `context_of` returns the context with a number.
+    /// of protein subjects do not change. `context_of` returns the context with the given number.
     pub fn rescore<'c>(
         &self,
         hsps: &mut Vec<PrelimHsp>,

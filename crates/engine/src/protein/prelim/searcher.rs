@@ -31,10 +31,11 @@ const GROUP_CUTOFF_SPREAD: i32 = 3;
 /// Number of subject residues that are filtered together, so that they and the profile fit the
 /// cache.
 const BLOCK_RESIDUES: usize = 64 * 1024;
-/// Number of lanes that reach the cut-off by chance, for each pair of average sequences. With fewer
-/// lanes the filter is faster. (AVX2 stops at slightly lower scores, too, where they are rare.)
+/// Limit of the number of lanes that are expected to reach the cut-off by chance, for a pair of
+/// average sequences. From this limit on, the dense filter is not used. (With AVX2 the filter also
+/// stops at slightly lower scores, but only where these are rare.)
 const MAX_CHANCE_LANES: f64 = 0.5;
-/// Number of residue pairs of two average sequences, for that estimate.
+/// Number of residue pairs of two average sequences, for the number of lanes expected by chance.
 const AVERAGE_PAIR: f64 = 350.0 * 350.0;
 
 /// Largest window. It is longer than any sequence, so that larger windows have the same effect. It
@@ -80,9 +81,10 @@ struct BlockHsp {
 }
 
 impl ProteinSearcher {
-    /// Prepares the chunks `range` of a block of queries. `merger` knows all chunks.
+    /// Prepares the chunks `range` of a block of queries. `merger` has all chunks of the block.
     ///
-    /// `kernel` selects the instructions of the filters; `None` switches them off.
+    /// `kernel` selects the instructions of filters and extensions; `None` switches filters and
+    /// vectors off.
     pub fn new(
         queries: &[Query],
         (merger, range): (Merger, Range<usize>),

@@ -26,10 +26,10 @@ use fleetblast_stats::karlin::KarlinParameters;
 
 /// Number of residues scored to find the start of a gapped extension.
 const START_WINDOW: usize = 11;
-/// Share of the cut-off below which an ungapped score, and an approximate gapped score, counts as
-/// too low.
+/// Share of the cut-off of gapped HSPs. Approximate extensions are tried if all ungapped scores are
+/// below it, and suffice if no approximate score is between it and the cut-off.
 const RESTRICTED_SHARE: f64 = 0.68;
-/// Largest e-value with which approximate extensions are used.
+/// Largest e-value limit (`-evalue`) with which approximate extensions are tried.
 const RESTRICTED_MAX_EVALUE: f64 = 10.0;
 /// Number of residues by which an extension in a long subject may exceed the rest of the query.
 const LONG_SUBJECT_GAPS: usize = 3_000;
@@ -78,11 +78,13 @@ pub(super) struct GappedStage {
     /// Extensions in vectors of small numbers; `None` if vectors are off or small numbers do not
     /// suffice.
     extender: Option<Extender>,
-    /// Extensions in vectors of larger numbers, if `extender` cannot; `None` if vectors are off.
+    /// Extensions in vectors of larger numbers, for those that `extender` cannot do; `None` if
+    /// vectors are off.
     wide: Option<Wide>,
     costs: ExtensionCosts,
     restricted: bool,
-    /// Whether HSPs are dropped by the scores of their chains.
+    /// Whether an ungapped HSP is dropped if no chain of HSPs that begins with it can reach the
+    /// cut-off.
     filters_chains: bool,
     ungapped: bool,
     subject_besthit: bool,
@@ -287,7 +289,8 @@ impl GappedStage {
         hsps.retain(|hsp| hsp.evalue <= self.evalue_limit);
     }
 
-    /// Returns the statistics of a context that this search uses.
+    /// Returns the statistics of a context: ungapped ones in an ungapped search, otherwise gapped
+    /// ones.
     fn karlin(&self, context: &ChunkContext) -> KarlinParameters {
         if self.ungapped { context.karlin } else { context.gapped }
     }

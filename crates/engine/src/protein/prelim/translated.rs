@@ -33,7 +33,7 @@ struct Translation {
     frame: Frame,
     /// Number of bases of the subject.
     length: u32,
-    /// Range of its residues in the residues of all frames.
+    /// Range of the frame's residues in the residues of all frames.
     range: Range<usize>,
     masks: FrameMasks,
 }

@@ -19,8 +19,8 @@ pub(super) struct WordRule {
     pub threshold: i32,
 }
 
-/// Least score of a subject word that matches the word at an offset of a context, or one of the two
-/// special limits below.
+/// Least score of a subject word that matches the word at an offset of a context, or one of the
+/// special limits [`NEVER_MATCHES`] and [`OR_EQUAL`].
 pub(super) type Limit = i16;
 /// Limit where no word starts: at the end of the context or in a mask.
 const NEVER_MATCHES: Limit = Limit::MAX;
@@ -71,7 +71,8 @@ pub(super) fn has_scoreless_word(context: &ChunkContext, size: usize, scores: &S
     word_starts(context, size).any(|at| own_scores(context, at, size, scores).all(|own| own <= 0))
 }
 
-/// Returns the score of each position of the word at an offset of a context with its own residue.
+/// Returns the score of each position of the word at an offset of a context against its own
+/// residue.
 fn own_scores(
     context: &ChunkContext,
     start: usize,
@@ -275,7 +276,7 @@ pub(super) struct QueryWord<'a> {
     pub letters: &'a [u8],
     /// Row numbers of its positions.
     pub rows: &'a [RowNumber],
-    /// See [`ChunkContext::by_score`].
+    /// Whether words match by their score alone ([`ChunkContext::by_score`]).
     pub by_score: bool,
 }
 
@@ -291,7 +292,8 @@ pub(super) struct Words {
     pub rows: Vec<RowNumber>,
     /// Start positions of words, ascending.
     pub starts: Vec<u32>,
-    /// See [`ChunkContext::by_score`]; the same for all contexts.
+    /// Whether words match by their score alone ([`ChunkContext::by_score`]); the same for all
+    /// contexts.
     pub by_score: bool,
 }
 

@@ -81,7 +81,8 @@ pub struct Traceback {
     linked_gaps: Option<UnevenGaps>,
     /// Genetic code that translates the subjects; `None` for proteins.
     code: Option<GeneticCode>,
-    /// The genetic code of the subjects by which positive columns count, as identical ones do.
+    /// Genetic code that translates subjects when positive columns are counted, as reports do for
+    /// identical ones; `None` for proteins.
     report_code: Option<GeneticCode>,
 }
 
@@ -104,9 +105,9 @@ pub struct TracebackContext {
     /// Row numbers of the residues. `reversed_rows` has them backwards.
     rows: Vec<RowNumber>,
     reversed_rows: Vec<RowNumber>,
-    /// Residues for scoring, with U.
+    /// Residues for scoring, with U unchanged.
     letters: Arc<[u8]>,
-    /// Residues in which matching columns are counted.
+    /// Residues with which positive columns are counted.
     counted: Arc<[u8]>,
     /// Composition of the whole context; `None` for a translation.
     composition: Option<Composition>,
@@ -229,8 +230,8 @@ impl Traceback {
         }
     }
 
-    /// Prepares a query. `least_cutoff` is the least score of HSPs in the batch of the query, if
-    /// HSPs are linked.
+    /// Prepares a query. `least_cutoff` is the lowest cut-off score of HSPs in the batch of the
+    /// query; `None` if HSPs are not linked.
     pub fn query(&self, query: &Query, least_cutoff: Option<i32>) -> TracebackQuery {
         let contexts = (0..).zip(&query.contexts);
         let pssm = query.pssm.as_deref();

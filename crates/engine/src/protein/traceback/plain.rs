@@ -55,8 +55,8 @@ impl Traceback {
     }
 
     /// Aligns the HSPs of a hit. Returns the alignments, and BLAST+'s length of the subject for
-    /// their e-values. It reads whole frames of a translated subject if `whole`, and otherwise
-    /// parts of frames. Returns `None` if an alignment reaches the end of such a part.
+    /// their e-values. With `whole` it reads whole frames of a translated subject, otherwise parts
+    /// of frames. Returns `None` if an alignment reaches the end of such a part.
     fn plain_alignments(
         &self,
         query: &TracebackQuery,
@@ -232,7 +232,7 @@ fn strand_of(hsp: &impl ContextHsp, frame: Frame) -> usize {
     }
 }
 
-/// Returns the range of the subject that may be aligned.
+/// Returns the start and the end of the range of the subject that may be aligned.
 fn near_seed(q_seed: usize, q_len: usize, s_seed: usize, s_len: usize) -> (usize, usize) {
     if s_len < LONG_SUBJECT {
         return (0, s_len);

@@ -17,7 +17,8 @@ use crate::order::{Bounds, Hsp};
 use crate::protein::composition::composition_of;
 use crate::subjects::FramedSubject;
 
-/// Number of bits by which an alignment must exceed an HSP to make it redundant.
+/// Number of bits by which an alignment must score above an HSP inside it to make the HSP
+/// redundant.
 const CONTAINED_BITS: f64 = 2.0;
 
 /// Least length of the subject range of nearly identical sequences, unless the query is shorter.
@@ -216,10 +217,11 @@ impl Traceback {
     }
 }
 
-/// Inserts a new alignment before the accepted ones. It is refused if an accepted one of at least
-/// its score shares a start or an end with it. Otherwise it replaces all accepted ones that share a
-/// start or an end with it. Accepted ones that were made with different matrices also refuse it if
-/// one of its ends lies in their box, on the diagonal of the same end.
+/// Inserts a new alignment before the accepted ones, unless it conflicts with an accepted one of at
+/// least its score. With `same_matrix`, alignments of one frame conflict if they share a start or
+/// an end. Otherwise the new one conflicts if one of its ends lies in the box of the accepted one,
+/// on the diagonal of the same end. The new alignment replaces accepted ones that share a start or
+/// an end with it.
 fn insert_distinct(new: ScaledAlignment, accepted: &mut Vec<ScaledAlignment>, same_matrix: bool) {
     let conflict = |old: &ScaledAlignment| {
         if old.frame != new.frame {

@@ -82,9 +82,9 @@ pub(super) struct TranslatedParts {
 }
 
 impl TranslatedParts {
-    /// Number of bases around an alignment that are translated with it.
+    /// Number of bases on each side of an alignment that are translated with it.
     const MARGIN: u32 = 99;
-    /// Number of bases: if at most this many are left, the part ends with the subject.
+    /// Largest number of bases after a part that are added to it, if the subject ends there.
     const REST: u32 = 21;
 
     /// Creates a list without parts.

@@ -19,7 +19,8 @@ pub(super) struct Sweep {
     best: Vec<Chunk>,
     /// Best score of each column with an open gap in the subject.
     gaps: Vec<Chunk>,
-    /// Scores of each row with the columns, by row number; empty for rows not used yet.
+    /// Scores of each row against the letters of the columns, by row number; empty for rows not
+    /// used yet.
     pairs: Vec<Vec<Chunk>>,
     /// The scores of a row in which some columns are forbidden.
     barred: Vec<Chunk>,
@@ -113,7 +114,7 @@ impl Lanes for Plain {
     }
 }
 
-/// The last row, which becomes the next one.
+/// The last row of a pass, which [`Row::advance`] turns into the next row.
 struct Row<'a> {
     best: &'a mut [Chunk],
     gaps: &'a mut [Chunk],

@@ -29,8 +29,9 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Joins the next window by position. Returns it as an error if a gap lies between the two.
-    /// Proteins are never divided, so that only the ranges of the translated sequence can differ.
+    /// Joins the next window by position to this one. Returns it as an error if the frames differ
+    /// or a gap lies between the two. Proteins are never divided, so that only the ranges of the
+    /// translated sequence can differ.
     fn join(&mut self, next: Window) -> Result<(), Window> {
         let touches = |range: &Range<usize>, next: &Range<usize>| range.end >= next.start;
         if self.frame != next.frame

@@ -1,14 +1,14 @@
 //! The filter with AVX2: 32 lanes per register.
 //!
-//! A step is one addition and one maximum for each element. On Intel's processors both run on the
-//! same two ports: 12 elements take 12 cycles. So only the second of two steps has maxima of all
-//! elements, where that suffices ([`Steps::tests_pairs`]): 9.25 cycles. AMD's from Zen 2 on do
-//! additions on two pipes and maxima on four, and load two registers a cycle: 12 elements take 7
-//! cycles.
+//! A step is one addition and one maximum for each element (a register of scores). On Intel's
+//! processors both run on the same two ports: 12 elements take 12 cycles. So only the second of two
+//! steps has maxima of all elements, where that suffices ([`Steps::tests_pairs`]): 9.25 cycles.
+//! AMD's from Zen 2 on do additions on two pipes and maxima on four, and load two registers a
+//! cycle: 12 elements take 7 cycles.
 //!
 //! This is assembly, because compilers shuffle registers or spill some of them in this loop: all
-//! sixteen are in use. It also loads eight codes eight steps early, so that no row waits for its
-//! address.
+//! sixteen are in use. It also loads the codes of eight residues eight steps early, so that no row
+//! waits for its address.
 #![allow(unsafe_code)]
 
 use std::arch::asm;
@@ -45,9 +45,9 @@ pub(super) fn advance(
     Advance { steps: steps.count - left, reached: below != u32::MAX }
 }
 
-/// The instructions before, in, and after the steps. There is one line for each element, from the
-/// last element to the first. Numbers of registers and offsets follow the elements. Two maxima are
-/// used in turn.
+/// Instructions that run before, in and after the steps: one line for each element, from the last
+/// element to the first. The element determines the registers and offsets of its line. Two
+/// registers of maxima are used in turn.
 macro_rules! lines {
     (load $place:literal $($element:literal $below:literal $turn:literal,)*) => {
         concat!($("vmovdqu ymm", $element, ", [{", $place, "} + 32 * ", $element, "]\n",)*
@@ -180,7 +180,7 @@ macro_rules! pick {
 }
 
 /// Defines a function that runs the steps. The function returns the number of steps left, and the
-/// lanes that stayed below the watched score in all elements since the last test but one.
+/// lanes that stayed below the watched score in all elements between the last two tests.
 macro_rules! function {
     ($name:ident $pair:literal) => {
         /// # Safety

@@ -1,12 +1,13 @@
 //! The filter with AVX-512BW: 64 lanes per register.
 //!
-//! A step is one addition for each element and one instruction that records whether a lane was at
-//! the threshold. The best instruction depends on the ports of the processor ([`ThresholdTest`]).
+//! A step is one addition for each element (a register of scores) and one instruction that records
+//! whether a lane was at the threshold. The best instruction depends on the ports of the processor
+//! ([`ThresholdTest`]).
 //!
 //! This is assembly, because intrinsics have two drawbacks. The compiler moves masks through
 //! general registers in each step. And it does not compute a row's address early enough: a row
 //! whose address comes straight from a load costs two cycles of ten on Zen 5. The assembly loads
-//! eight codes eight steps early.
+//! the codes of eight residues eight steps early.
 #![allow(unsafe_code)]
 
 use std::arch::asm;
@@ -70,9 +71,10 @@ pub(super) fn advance(
     Advance { steps: steps.count - left, reached: below != u64::MAX }
 }
 
-/// The instructions before, in, and after the steps. There is one line for each element, from the
-/// last element to the first. Numbers of registers and offsets follow the elements. Six masks or
-/// maxima are used in rotation, so that no instruction waits for the previous one.
+/// Instructions that run before, in and after the steps: one line for each element, from the last
+/// element to the first. The element determines the registers and offsets of its line. Six
+/// registers of masks or maxima are used in rotation, so that no instruction waits for the previous
+/// one.
 macro_rules! lines {
     (load $place:literal $($element:literal $below:literal $turn:literal,)*) => {
         concat!($("vmovdqu64 zmm", $element, ", [{", $place, "} + 64 * ", $element, "]\n",)*
@@ -209,7 +211,7 @@ macro_rules! pick {
 }
 
 /// Defines a function that runs the steps. The function returns the number of steps left, and the
-/// lanes that stayed below the watched score in all elements since the last test but one.
+/// lanes that stayed below the watched score in all elements between the last two tests.
 macro_rules! function {
     ($watch:ident) => {
         /// # Safety

@@ -3,10 +3,11 @@
 
 use super::{NEUTRAL, RESET, SLACK, TEST_EVERY};
 
-/// The codes after each subject.
+/// Codes that follow the residues of each subject.
 const PAD: [u8; 3] = [NEUTRAL, RESET, RESET];
 
-/// The residues of all subjects, each followed by a neutral code and resetting ones.
+/// The residues of all subjects of a block. A neutral code and two resetting codes follow each
+/// subject.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     codes: Vec<u8>,
@@ -15,7 +16,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Replaces the subjects.
+    /// Replaces the subjects on the line by these.
     pub fn fill(&mut self, subjects: &[&[u8]]) {
         self.codes.clear();
         self.starts.clear();

@@ -1,10 +1,10 @@
-//! Locates rises to the threshold: repeats the steps and examines every score.
+//! Locates where scores rise to the threshold: repeats the steps and examines every score.
 
 use super::Steps;
 use super::portable::{add, next_lanes};
 
-/// Repeats `steps` from the scores in `before`, which it changes. Calls `found` with the position
-/// in the piece and the step of each rise.
+/// Repeats `steps` from the scores in `before`, which it changes. Calls `found` for each rise of a
+/// score to the threshold, with its position in the piece and the number of its step.
 pub(super) fn portable<const N: usize>(
     steps: &Steps,
     before: &mut [i8],
@@ -19,7 +19,7 @@ pub(super) fn portable<const N: usize>(
 
 /// Does the work of [`portable`] for `N` lanes. It is compiled once for each instruction set.
 /// `next` moves each byte to the lane before it; the given byte enters the last lane. `rises`
-/// returns the lanes that go from below the threshold to it, the first in the lowest bit.
+/// returns the lanes whose scores rise to the threshold, the first lane in the lowest bit.
 #[inline(always)]
 fn run<const N: usize>(
     steps: &Steps,

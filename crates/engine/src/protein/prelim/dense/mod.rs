@@ -59,7 +59,7 @@ use super::context::ChunkContext;
 use crate::kernel::Kernel;
 use crate::scores::{RowNumber, ScoreRows};
 
-/// The positions between contexts.
+/// Positions between two contexts on the line.
 const PAD: [Position; 3] = [Position::Neutral, Position::Reset, Position::Reset];
 /// Largest cut-off that a byte can represent.
 pub(in crate::protein::prelim) const MAX_CUTOFF: i32 = 255;
@@ -67,7 +67,7 @@ pub(in crate::protein::prelim) const MAX_CUTOFF: i32 = 255;
 const FLOOR: i8 = i8::MIN;
 /// Number of subject residues between two tests whether a diagonal reached the cut-off.
 const TEST_EVERY: usize = 32;
-/// Divisor of the number of steps, so that loops over steps can be unrolled.
+/// Number of steps that a loop may unroll. Every number of steps is a multiple of it.
 const UNROLLED: usize = 8;
 /// Number of bytes beyond those of the last step that a kernel may read and write.
 const SLACK: usize = 16;
@@ -167,7 +167,7 @@ impl Default for Scores {
 /// Steps over a piece, one for each residue of the subjects.
 #[derive(Clone, Copy)]
 struct Steps<'a> {
-    /// Scores of the piece.
+    /// Profile of the piece: scores by residue code, element and lane.
     profile: &'a [i8],
     /// Number of steps, a multiple of [`Steps::test_every`].
     count: usize,
@@ -180,8 +180,8 @@ struct Steps<'a> {
     entering: &'a [i8],
     /// Byte of the least score that makes a diagonal a candidate.
     threshold: i8,
-    /// Byte of the least score for which [`Stepper::advance`] stops: the threshold, or if only the
-    /// second of two steps is tested, what the highest penalty leaves of it.
+    /// Byte of the least score for which [`Stepper::advance`] stops: the threshold, less the
+    /// highest penalty if only the second of two steps is tested.
     watched: i8,
     /// Whether the byte of a diagonal is still negative after the step that raises it to the
     /// threshold. The score is then below 128.
@@ -276,7 +276,8 @@ impl Group {
         self.cutoff
     }
 
-    /// Finds the rises to the cut-off in all subjects of a block, in order, each once.
+    /// Appends a candidate for each rise to the cut-off in the subjects of a block, and sorts
+    /// `candidates`.
     pub fn filter(
         &self,
         subjects: &[&[u8]],

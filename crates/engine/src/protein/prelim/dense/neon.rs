@@ -17,7 +17,8 @@ use crate::neon::{
 pub(super) const MAX_ELEMENTS: usize = 14;
 /// Number of lanes per register.
 pub(super) const LANES: usize = 16;
-/// Number of maxima that are used in turn, so that none of them has to wait for the one before.
+/// Number of registers of maxima. They are used in turn, so that no maximum waits for the previous
+/// one.
 const MAXIMA: usize = 4;
 
 /// Implements [`super::Stepper::advance`] with NEON.
@@ -61,8 +62,8 @@ fn run<const E: usize>(
     Advance { steps: at, reached }
 }
 
-/// Runs a few steps. Returns true if a score was at the watched one after any of them, or with
-/// `PAIRS` after any second one.
+/// Runs a few steps. Returns whether a score reached the watched score after any step, or with
+/// `PAIRS` after any second step.
 #[inline(always)]
 fn few<const E: usize, const PAIRS: bool>(
     steps: &Steps,
@@ -86,8 +87,8 @@ fn few<const E: usize, const PAIRS: bool>(
     vmaxvq_s8(highest) >= steps.watched
 }
 
-/// Runs a step and returns the score that leaves the piece. The last element is tested in each
-/// step, since its scores leave the piece; the others if `tests_all`.
+/// Runs a step and returns the score that leaves the piece. Tests the last element, from which
+/// scores leave the piece, and with `tests_all` also the other elements.
 #[inline(always)]
 fn step<const E: usize>(
     row: &[[i8; LANES]; E],

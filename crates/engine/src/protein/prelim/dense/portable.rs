@@ -4,8 +4,8 @@ use super::{Advance, CODES, Steps};
 
 /// Number of lanes per vector.
 pub(super) const LANES: usize = 16;
-/// Maximum number of vectors per piece: as many of the sixteen registers of x86-64 as nothing else
-/// needs.
+/// Maximum number of vectors per piece. The other five of the sixteen registers of x86-64 are
+/// needed for other values.
 pub(super) const MAX_ELEMENTS: usize = 11;
 
 /// Implements [`super::Stepper::advance`] in plain Rust.
@@ -45,7 +45,7 @@ fn run<const E: usize>(
     Advance { steps: at, reached }
 }
 
-/// Runs a few steps. Returns true if a score was at the watched one after any of them.
+/// Runs a few steps. Returns whether a score reached the watched score after any step.
 ///
 /// The oldest vector instructions of x86-64 have no maximum of signed bytes. The unsigned maximum
 /// works for scores below 128, whose bytes are negative. Bytes of higher scores are the lowest

@@ -1,4 +1,4 @@
-//! The instructions that run the steps of a piece.
+//! Variants of the filter: the instructions that run the steps of a piece.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
@@ -107,7 +107,7 @@ impl Stepper {
     }
 
     /// Repeats some steps of [`Stepper::advance`] to find where lanes rise to the threshold. Calls
-    /// `found` with the position of each rise in the subject, and its step.
+    /// `found` with the position of each rise in the piece, and the number of its step.
     ///
     /// The first of the two states holds the scores before the steps. Both states are overwritten.
     /// `leaving` keeps its contents from [`Stepper::advance`].

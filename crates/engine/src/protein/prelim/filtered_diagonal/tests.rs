@@ -50,7 +50,7 @@ fn rises(stretch: &FilteredDiagonal, threshold: i32) -> Vec<usize> {
     rises
 }
 
-/// Finds the HSPs of a whole diagonal, processing each seed from its start to its end.
+/// Finds the HSPs of a whole diagonal by processing all its seeds in order.
 fn whole(stretch: &FilteredDiagonal) -> Vec<UngappedHsp> {
     let mut found = Vec::new();
     let mut state = Diagonal::fresh(stretch.rule.window);

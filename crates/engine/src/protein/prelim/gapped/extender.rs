@@ -1,4 +1,4 @@
-//! Exact extensions in vectors of small numbers, with the available instructions.
+//! Exact extensions in vectors of 8-bit or 16-bit numbers, with the available instructions.
 
 use super::rows::{LastRow, Rows};
 use super::{Direction, ExtensionCosts, Extent};
@@ -30,8 +30,8 @@ pub(in crate::protein::prelim) enum Extender {
 }
 
 impl Extender {
-    /// Prepares extensions. Returns `None` if small numbers do not suffice for the scores and
-    /// costs.
+    /// Prepares extensions. Returns `None` if the scores or costs are too large for 8-bit or 16-bit
+    /// numbers.
     pub fn new(scores: &ScoreRows, costs: ExtensionCosts, kernel: Kernel) -> Option<Extender> {
         match kernel {
             #[cfg(target_arch = "x86_64")]

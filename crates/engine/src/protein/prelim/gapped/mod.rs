@@ -3,8 +3,9 @@
 //!
 //! An extension runs in one direction from a start pair. The caller passes both sequences in the
 //! direction of the extension, so that one function serves left and right. The scalar code here
-//! works for any scores and costs. [`Extender`] does the same with vectors of small numbers, where
-//! these and maybe a narrow window suffice. [`Wide`] does it with vectors where they do not.
+//! works for any scores and costs. [`Extender`] does the same in vectors of 8-bit or 16-bit
+//! numbers, if the scores fit and the window is narrow enough for its registers. [`Wide`] does it
+//! in vectors of 32-bit numbers otherwise.
 
 mod extender;
 mod rows;
@@ -23,11 +24,11 @@ pub(super) use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN};
 /// Score that stands for minus infinity. Adding a few scores to it does not overflow.
 pub(super) const MIN_SCORE: i32 = i32::MIN / 2;
 
-/// Number of residues: in the restricted variant gaps start only at its multiples.
+/// Distance, in residues, between positions at which gaps may start in the restricted variant.
 const RESTRICTED_STEP: usize = 10;
 
-/// A column of the dynamic programming: the best score that ends here, and the best score that ends
-/// in a gap in the subject.
+/// Scores at a column of the dynamic programming: of the best alignment that ends here, and of the
+/// best alignment that ends here in a gap in the subject.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
     best: i32,
@@ -77,7 +78,7 @@ pub(super) fn extend_restricted(
 /// Runs the code that both variants share: the initial row, rows until the window is empty, and
 /// growth of the window to the right.
 ///
-/// `row` computes one row. It returns the last live column and the row's gap score for the growth.
+/// `row` computes one row. It returns the last live column and the score of a gap after it.
 #[inline(always)]
 fn run(
     query: &[RowNumber],

@@ -167,8 +167,9 @@ impl LastRow {
         highest_of(&highest)
     }
 
-    /// Adds the scores of columns after gaps in the query. Returns the gap score after the last
-    /// column. May leave out gaps below the floor.
+    /// Raises the score of each column to that of the best alignment that ends there in a gap in
+    /// the query. Returns the score of a gap after the last column. May ignore gaps that score
+    /// below `floor`.
     #[inline]
     fn add_gaps(&mut self, rows: &Rows, window: Range<usize>, floor: i16) -> i32 {
         let (open_extend, extend) = (i32::from(rows.open_extend), i32::from(rows.extend));
@@ -204,8 +205,8 @@ impl LastRow {
         }
     }
 
-    /// Drops scores one by one, as the best score rises from `top`. Returns the best score and its
-    /// column.
+    /// Drops scores that are too low, column by column, while the best score rises from `top`.
+    /// Returns the best score and its column.
     fn keep_rising(&mut self, rows: &Rows, window: Range<usize>, top: i16) -> (i16, usize) {
         let (mut top, mut top_at) = (top, 0);
         let start = window.start * CHUNK;
@@ -219,7 +220,7 @@ impl LastRow {
         (top, top_at)
     }
 
-    /// Computes the gaps in the subject that continue to the next row.
+    /// Computes the scores of gaps in the subject that continue to the next row.
     #[inline]
     fn open_gaps(&mut self, rows: &Rows, window: Range<usize>) {
         for (gaps, scores) in self.gaps[window.clone()].iter_mut().zip(&self.scores[window]) {
@@ -230,7 +231,7 @@ impl LastRow {
     }
 
     /// Extends a gap in the query from column `from`, where its score is `gap`. Returns the column
-    /// after its end.
+    /// after the end of the gap.
     #[inline]
     fn grow(&mut self, rows: &Rows, from: usize, columns: usize, gap: i32, floor: i32) -> usize {
         let (mut column, mut gap) = (from, gap);

@@ -25,7 +25,7 @@ fn residue(letter: u8) -> u8 {
     alphabet::encode(letter).unwrap()
 }
 
-/// The rows of a query and a subject between margins.
+/// Row numbers of a query, and a subject between margins.
 type Pair = (Vec<RowNumber>, Vec<u8>);
 
 fn pad((query, subject): (Vec<u8>, Vec<u8>)) -> Pair {
@@ -33,7 +33,8 @@ fn pad((query, subject): (Vec<u8>, Vec<u8>)) -> Pair {
     (rows_of_letters(&query), subject)
 }
 
-/// Extends both pairs with each kernel. Returns how many extensions did not fit.
+/// Compares extensions of both pairs, with each kernel, with those of the scalar code. Returns the
+/// number of extensions for which an [`Extender`] returned none.
 fn check(pairs: &[Pair; 2], scores: &ScoreRows, costs: ExtensionCosts) -> usize {
     let expected = [0, 1].map(|i| {
         let (query, subject) = &pairs[i];

@@ -1,5 +1,5 @@
-//! Exact extensions whose windows are wider than a frame of bytes: rows of any length, in vectors
-//! of 32-bit numbers.
+//! Exact extensions that `Extender` cannot do, because their windows or scores are too large: rows
+//! of any length, in vectors of 32-bit numbers.
 
 use super::{Direction, ExtensionCosts, Extent};
 use crate::kernel::Kernel;

@@ -15,10 +15,9 @@ pub(super) struct Diagonals {
     end: i32,
 }
 
-/// State of a diagonal in four bytes, in half residues. It depends on the subject offset from which
-/// on a seed only replaces the last seed. After a seed, that offset is a window later, and the
-/// entry is one residue less. After an extension, it is the end of the extension, and the entry is
-/// one residue and a half less.
+/// State of a diagonal in four bytes: twice the subject offset from which on a seed only replaces
+/// the last seed, less a constant. After a seed, that offset is a window after the seed, and the
+/// constant is 2. After an extension, it is the end of the extension, and the constant is 3.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry(i32);
 
@@ -95,13 +94,13 @@ impl Diagonals {
 }
 
 impl PartDiagonals<'_> {
-    /// Returns the mask of the diagonals' numbers.
+    /// Returns the mask that reduces numbers of diagonals to indexes of the table.
     pub fn mask(&self) -> u32 {
         self.table.len() as u32 - 1
     }
 
-    /// Processes seeds. Calls `pair` for each seed that may form a pair with an earlier seed. It
-    /// gets the query position, the subject offset and the state of the diagonal.
+    /// Processes seeds. For each seed that may form a pair with an earlier seed, calls `pair` with
+    /// the query position, the subject offset and the state of the diagonal.
     pub fn process<P: Position>(
         &mut self,
         hits: &Hits<P>,

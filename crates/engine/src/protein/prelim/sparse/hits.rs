@@ -1,8 +1,8 @@
 //! The seeds of a range of a subject, collected before their diagonals are looked up.
 //!
-//! The list of positions of a word is short, and its end would often be mispredicted. So the lists
-//! are copied in strides of a fixed size. The next list overwrites the excess. The loop over the
-//! collected diagonals is long.
+//! Most words have short lists of positions, and a loop over a short list would often mispredict
+//! its end. So the lists are copied in strides of a fixed size, and the next list overwrites the
+//! excess. The loop over all collected diagonals is long, so that its end is rarely mispredicted.
 
 use super::position::Position;
 
@@ -14,20 +14,20 @@ const ENOUGH: usize = 1024;
 /// Collected seeds.
 #[derive(Debug, Default)]
 pub(super) struct Hits<P> {
-    /// Number of the diagonal of each seed. There is room for more.
+    /// Number of the diagonal of each seed. Elements from `len` on are unused.
     diagonals: Vec<P>,
     /// Subject offsets of the seeds, relative to `first`.
     offsets: Vec<u16>,
     len: usize,
     /// The first subject offset.
     first: usize,
-    /// Mask of the numbers of diagonals.
+    /// Mask that reduces numbers of diagonals to indexes of a table.
     mask: u32,
 }
 
 impl<P: Position> Hits<P> {
-    /// Removes all seeds, and prepares for others. Their subject offsets are from `first` to 65,535
-    /// later. `mask` reduces their diagonals to indexes of a table. At most `longest` of them have
+    /// Removes all seeds, and prepares for seeds with subject offsets from `first` to `first` +
+    /// 65,535. `mask` reduces their diagonals to indexes of a table. At most `longest` of them have
     /// the same offset.
     pub fn begin(&mut self, first: usize, mask: u32, longest: usize) {
         (self.len, self.first, self.mask) = (0, first, mask);
@@ -58,8 +58,8 @@ impl<P: Position> Hits<P> {
         }
     }
 
-    /// Copies a stride of seeds of a subject offset, at the first of `positions`, up to the index
-    /// `end`.
+    /// Writes a stride of seeds at a subject offset, one for each of the first positions, so that
+    /// they end before the index `end`.
     #[inline(always)]
     fn copy(&mut self, end: usize, offset: usize, positions: &[P]) {
         let positions: [P; STRIDE] = *positions.first_chunk().expect("at least a stride");

@@ -144,8 +144,8 @@ impl RowScan {
         before <= self.filling_cost && before.saturating_add(cost) > self.filling_cost
     }
 
-    /// Adds the seeds of the words with these numbers until there are enough. `none` is the number
-    /// that stands for no word. The first word is at the offset `start`. Returns the number of
+    /// Adds the seeds of the words with these numbers until `hits` is full. `none` is the number
+    /// that stands for no word. The first word is at subject offset `start`. Returns the number of
     /// words whose seeds were added.
     fn add_hits<P: Position>(
         &self,

@@ -50,8 +50,8 @@ pub(super) struct ScanScratch {
 }
 
 impl Group {
-    /// Indexes the words of the contexts `members`. They are looked up with the instructions of a
-    /// kernel, or by a table alone.
+    /// Indexes the words of the contexts `members`. `kernel` selects the instructions of look-ups
+    /// by rows; `None` means look-ups by a table only.
     pub fn new(
         contexts: &[ChunkContext],
         members: &[usize],

@@ -127,7 +127,7 @@ impl Rows {
         letters
     }
 
-    /// Returns whether the word at a position has the same letters.
+    /// Returns whether the word at a position has the same letters as `word`.
     fn equal(&self, word: &[u8], position: usize) -> bool {
         let own = &self.digits[position..position + word.len()];
         word.iter().zip(own).all(|(&digit, own)| *own == Some(digit))

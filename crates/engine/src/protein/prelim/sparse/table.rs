@@ -5,9 +5,9 @@ use super::hits::{Hits, STRIDE};
 use super::position::Position;
 use crate::protein::prelim::words::Words;
 
-/// Step of the sample of different words from which the number of matches is estimated.
+/// Interval at which different query words are sampled to estimate the number of matches.
 const SAMPLE: usize = 64;
-/// Nanoseconds for each word of the alphabet: to clear its count and to add it up.
+/// Nanoseconds for each possible word: to clear its number of matches and to add it to the sum.
 const WORD_NS: u64 = 2;
 /// Nanoseconds for each match, which is found twice: for counting and for writing.
 const MATCH_NS: u64 = 40;
@@ -15,11 +15,11 @@ const MATCH_NS: u64 = 40;
 /// suffice.
 const MAX_MATCHES: u64 = 1 << 31;
 
-/// Query positions by the words that match there.
+/// The query positions that each word matches.
 #[derive(Debug)]
 pub(super) struct Table<P> {
-    /// Start of the positions of each word, where those of the word before end. The number after
-    /// the last word has no positions.
+    /// Index of the first of the positions that each word matches. Those of the previous word end
+    /// there. The number that stands for no word has no positions.
     starts: Vec<u32>,
     /// The positions, and [`STRIDE`] more.
     positions: Vec<P>,
@@ -38,8 +38,9 @@ fn runs<'a>(words: &'a Words, sorted: &'a [u32]) -> impl Iterator<Item = &'a [u3
     sorted.chunk_by(|&a, &b| words.word_at(a) == words.word_at(b))
 }
 
-/// Calls `found` with each matching word of the alphabet and the run that it matches. Words that
-/// start with the same letter come together, so that their part of the table stays in the cache.
+/// Calls `found` with each matching word of the alphabet and the run of positions whose word it
+/// matches. Words that start with the same letter come together, so that their part of the table
+/// stays in the cache.
 fn for_each_match(words: &Words, runs: &[&[u32]], mut found: impl FnMut(usize, &[u32])) {
     for first in 0..words.alphabet.radix() {
         for run in runs {
@@ -92,8 +93,8 @@ impl<P: Position> Table<P> {
         self.longest
     }
 
-    /// Adds the seeds of the words with these numbers until there are enough. The first word is at
-    /// the offset `start`. Returns the number of words whose seeds were added.
+    /// Adds the seeds of the words with these numbers until `hits` is full. The first word is at
+    /// subject offset `start`. Returns the number of words whose seeds were added.
     // Not inlined, because only then there are enough registers.
     #[inline(never)]
     pub fn add_hits(&self, numbers: &[u32], start: usize, hits: &mut Hits<P>) -> usize {
