@@ -1,5 +1,5 @@
-//! Describes how queries are searched: which of them together, and with which properties of their
-//! batch.
+//! Describes which queries are searched together, and which properties of their batch change their
+//! results.
 //!
 //! BLAST+ searches a batch of queries at once, or a long batch in chunks. A [`Batch`] describes
 //! this. A [`Grouping`] describes consecutive queries, which may be a whole batch or a few queries
@@ -23,24 +23,26 @@ const MAX_NUCLEOTIDE_LETTERS: u64 = 5 << 20;
 /// Maximum number of letters of proteins or translated queries in a group. Their lookup tables need
 /// some 70 bytes per residue. A base counts as two residues, one on each strand.
 const MAX_PROTEIN_LETTERS: u64 = 1 << 18;
-/// Factor of the memory for lookup tables if threads search groups of their own. All groups in
-/// memory then have about this many times the maximum number of letters, at most twice that.
+/// If each thread searches a group of its own, the groups in memory have about this many times the
+/// maximum number of letters of a group, at most twice as many.
 const MAX_AT_ONCE: u64 = 4;
-/// Approximate number of groups for each thread. Several groups keep threads from being idle at the
-/// end.
+/// Approximate number of groups for each thread. With several groups, few threads are idle while
+/// the last groups are searched.
 const SEARCHERS_PER_THREAD: usize = 4;
 
 /// Rule that decides into how many groups the chunks of a block are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupDivision {
-    /// The least number of groups, to be searched one after another.
+    /// As few groups as the maximum number of letters in a group allows, searched one after
+    /// another.
     Few,
     /// Several groups for each thread. The rule [`GroupDivision::Few`] applies instead if there are
     /// too few groups, or if the tables of all threads need too much memory.
     ForThreads {
         /// Number of threads.
         threads: usize,
-        /// Number of groups that the division must exceed.
+        /// Number of groups that the division must exceed; otherwise [`GroupDivision::Few`]
+        /// applies.
         groups_to_exceed: usize,
     },
 }
@@ -56,7 +58,8 @@ pub struct Grouping {
     batch_contexts: Vec<BatchContext>,
     /// Parameters of the nucleotide traceback that depend on the batch, by query.
     traceback_params: Vec<TracebackContext>,
-    /// Least score of an HSP in the batch of each query. Empty unless HSPs of proteins are linked.
+    /// Lowest cut-off score of HSPs in the batch of each query. Empty unless HSPs of proteins are
+    /// linked.
     least_cutoffs: Vec<i32>,
 }
 
@@ -65,12 +68,12 @@ pub struct Grouping {
 pub struct Batch {
     queries: usize,
     chunks: Vec<QueryChunk>,
-    /// Properties of all queries that are searched together, without neighbouring letters, indexed
-    /// by [`QueryChunk::batch_or_chunk`].
+    /// Properties of each set of nucleotide queries that is searched together, without neighbouring
+    /// letters, indexed by [`QueryChunk::batch_or_chunk`].
     batch_contexts: Vec<BatchContext>,
-    /// Parameters of the traceback; only for nucleotides.
+    /// Parameters of the traceback; `None` for proteins.
     traceback_params: Option<TracebackContext>,
-    /// Least score of an HSP; only for proteins with linked HSPs.
+    /// Lowest cut-off score of HSPs in the batch; `None` unless HSPs of proteins are linked.
     least_cutoff: Option<i32>,
 }
 
@@ -180,7 +183,7 @@ impl Grouping {
         self.chunks().len() > self.queries()
     }
 
-    /// Creates the grouping of queries in batches of these lengths.
+    /// Creates the grouping of queries. `batches` holds the number of queries of each batch.
     pub(crate) fn of_batches(
         queries: &[Query],
         batches: &[usize],
@@ -290,7 +293,8 @@ impl Grouping {
         &self.batch_contexts
     }
 
-    /// Returns the least score of an HSP in the batch of a query, if HSPs of proteins are linked.
+    /// Returns the lowest cut-off score of HSPs in the batch of a query; `None` unless HSPs of
+    /// proteins are linked.
     pub(crate) fn least_cutoff(&self, query: usize) -> Option<i32> {
         self.least_cutoffs.get(query).copied()
     }

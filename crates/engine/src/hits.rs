@@ -72,7 +72,7 @@ pub enum EditOp {
 pub struct Edit {
     /// Type of the columns.
     pub op: EditOp,
-    /// Number of columns. It is 0 only in an alignment without letters, which has no other run.
+    /// Number of columns. It is 0 only in the single run of an alignment without letters.
     pub len: u32,
 }
 
@@ -121,12 +121,13 @@ pub struct Alignment {
     /// Number of columns with identical letters or a positive score in the adjusted matrix. `None`
     /// without adjustment; then the number follows from the plain matrix.
     pub positives: Option<u32>,
-    /// Numbers that a file states, if the alignment was read from one.
+    /// Identities and coverage as a file states them; `None` unless the alignment was read from a
+    /// file.
     pub stored: Option<StoredNumbers>,
 }
 
-/// Numbers that a file states of an alignment. Counting the letters again can give others, for
-/// example if letters were masked for the search.
+/// Identities and coverage that a file states for an alignment. They can differ from counts of its
+/// letters, for example if letters were masked for the search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredNumbers {
     /// Number of columns with identical letters; `None` if the file does not state it.

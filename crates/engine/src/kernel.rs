@@ -22,7 +22,7 @@ pub struct Avx2(());
 pub struct Neon(());
 
 impl Avx512 {
-    /// Returns the proof if this CPU has the instructions.
+    /// Returns proof of AVX-512BW if this CPU has the instructions.
     pub fn detect() -> Option<Avx512> {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512bw") && counts_bits() {
@@ -33,7 +33,7 @@ impl Avx512 {
 }
 
 impl Avx2 {
-    /// Returns the proof if this CPU has the instructions.
+    /// Returns proof of AVX2 if this CPU has the instructions.
     pub fn detect() -> Option<Avx2> {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && counts_bits() {
@@ -44,13 +44,13 @@ impl Avx2 {
 }
 
 impl Neon {
-    /// Returns the proof on 64-bit Arm CPUs; they all have the instructions.
+    /// Returns proof of NEON on 64-bit Arm CPUs, which all have it, and `None` on other CPUs.
     pub fn detect() -> Option<Neon> {
         cfg!(target_arch = "aarch64").then_some(Neon(()))
     }
 }
 
-/// Returns whether this CPU has the instructions for counting and moving bits.
+/// Returns whether this CPU has the instructions POPCNT and LZCNT and the sets BMI1 and BMI2.
 #[cfg(target_arch = "x86_64")]
 fn counts_bits() -> bool {
     is_x86_feature_detected!("popcnt")
@@ -60,7 +60,7 @@ fn counts_bits() -> bool {
 }
 
 impl From<Avx512> for Avx2 {
-    /// Converts the proof, since AVX-512 includes AVX2.
+    /// Converts proof of AVX-512 to proof of AVX2, which AVX-512 includes.
     fn from(_: Avx512) -> Avx2 {
         Avx2(())
     }

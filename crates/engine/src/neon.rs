@@ -1,4 +1,4 @@
-//! NEON instructions as safe functions, under their own names where they are one instruction.
+//! NEON instructions as safe functions. A function for a single instruction has its name.
 //!
 //! A register has 16 bytes. Loads and stores take whole arrays, so that they cannot read or write
 //! beyond them.
@@ -118,7 +118,7 @@ pub(crate) fn load_u8(bytes: &[u8; 16]) -> uint8x16_t {
     unsafe { arch::vld1q_u8(bytes.as_ptr()) }
 }
 
-/// Loads numbers.
+/// Loads signed 32-bit numbers.
 #[inline(always)]
 pub(crate) fn load_s32(numbers: &[i32; 4]) -> int32x4_t {
     // SAFETY: there are 16 bytes, and the load needs no more alignment than numbers have.
@@ -139,20 +139,21 @@ pub(crate) fn store_u8(bytes: &mut [u8; 16], lanes: uint8x16_t) {
     unsafe { arch::vst1q_u8(bytes.as_mut_ptr(), lanes) }
 }
 
-/// Stores numbers.
+/// Stores signed 32-bit numbers.
 #[inline(always)]
 pub(crate) fn store_s32(numbers: &mut [i32; 4], lanes: int32x4_t) {
     // SAFETY: there are 16 bytes, and the store needs no more alignment than numbers have.
     unsafe { arch::vst1q_s32(numbers.as_mut_ptr(), lanes) }
 }
 
-/// Applies a function to the number of each register.
+/// Creates an array, for example of registers, by calling a function with each index.
 #[inline(always)]
 pub(crate) fn each<T, const N: usize>(f: impl Fn(usize) -> T) -> [T; N] {
     std::array::from_fn(f)
 }
 
-/// Moves the bytes of a register up by a power of two, at most 8. Bytes of `below` enter.
+/// Moves each byte of a register up by `BY` (1, 2, 4 or 8) lanes. The last `BY` bytes of `below`
+/// fill the first lanes.
 #[inline(always)]
 pub(crate) fn moved_up_s8<const BY: usize>(lanes: int8x16_t, below: int8x16_t) -> int8x16_t {
     match BY {
@@ -164,7 +165,7 @@ pub(crate) fn moved_up_s8<const BY: usize>(lanes: int8x16_t, below: int8x16_t) -
     }
 }
 
-/// Returns a different bit in each of eight consecutive bytes, the lowest in the first.
+/// Returns bytes with one bit each: bits 0 to 7 in the first eight bytes, and again in the others.
 #[inline(always)]
 pub(crate) fn bit_of_lane() -> uint8x16_t {
     const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
@@ -197,7 +198,7 @@ fn first_eight(bytes: uint8x16_t) -> u64 {
     unsafe { arch::vgetq_lane_u64::<0>(arch::vreinterpretq_u64_u8(bytes)) }
 }
 
-/// Joins the lowest bytes of 16 numbers.
+/// Returns the lowest byte of each of 16 numbers, in their order.
 #[inline(always)]
 pub(crate) fn lowest_bytes([a, b, c, d]: [uint32x4_t; 4]) -> uint8x16_t {
     let [a, b, c, d] = [a, b, c, d].map(vreinterpretq_u16_u32);

@@ -147,8 +147,8 @@ pub fn compare_in_result_heap(a: &HitKey, b: &HitKey) -> Ordering {
 
 /// Removes HSPs that share a start or an end with a better HSP of their context (rules 5.7.1).
 /// Among HSPs that share a start it keeps the one of highest score, then the longer one. Among the
-/// remaining HSPs that share an end it keeps the one of highest score, then the shorter one. Only
-/// HSPs that are neighbours in this order, and for which `is_comparable`, are compared. The order
+/// remaining HSPs that share an end it keeps the one of highest score, then the shorter one. It
+/// compares only neighbours in this order for which `is_comparable` returns true. The order
 /// disregards the frame of the subject (`s_QueryOffsetCompareHSPs`, blast_hits.c). Leaves the list
 /// ordered by ends; sort it in ORDER-S afterwards.
 pub fn remove_common_endpoints<T: ContextHsp>(

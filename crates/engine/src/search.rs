@@ -351,8 +351,8 @@ impl Searcher {
 }
 
 impl ScoreStatistics<'_> {
-    /// Returns the factor between scaled scores and reported scores. E-values follow from scaled
-    /// scores.
+    /// Returns the number of units of a scaled score in one unit of a reported score. E-values
+    /// follow from scaled scores.
     pub fn scale(&self) -> i32 {
         match &self.0 {
             StatisticsKind::Protein(statistics) => statistics.scale(),

@@ -115,7 +115,7 @@ impl Masks<'_> {
 /// Memory between the ranges stays untouched, because alignments read little of a chromosome.
 #[derive(Debug, Default)]
 pub(crate) struct PlacedLetters {
-    /// Zeros, except in `parts`.
+    /// Letters of the ranges `parts`, and zeros elsewhere.
     letters: Vec<u8>,
     parts: Vec<Range<usize>>,
 }

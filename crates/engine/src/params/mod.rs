@@ -41,9 +41,9 @@ pub(crate) struct ChunkRule {
 pub(crate) enum Method {
     /// No alignment: an ungapped search keeps its HSPs.
     Ungapped,
-    /// Gapped alignment from the same seeds with the same scores.
+    /// Gapped alignment from the seeds of the preliminary hits, with unadjusted scores.
     Plain,
-    /// Gapped alignment from the same seeds, with an adjusted matrix.
+    /// Gapped alignment from the seeds of the preliminary hits, with an adjusted matrix.
     Redo,
     /// Smith–Waterman alignment, with or without an adjusted matrix.
     SmithWaterman,
@@ -58,9 +58,11 @@ pub enum HspFilter {
     Culling(u32),
     /// Best-hit filter (`-best_hit_overhang` and `-best_hit_score_edge`).
     BestHit {
-        /// Allowed overhang as a share of the HSP's length.
+        /// Length by which a dropped HSP may reach beyond each end of a better one, as a share of
+        /// the length of the better one.
         overhang: f64,
-        /// Margin of the score per residue, as a share of it.
+        /// Margin by which the score per residue of a better HSP must exceed that of a dropped one,
+        /// as a share of the better score per residue.
         edge: f64,
     },
 }
@@ -172,7 +174,8 @@ impl Params {
     /// database as typed (`-filtering_db`), and the parameters. `None` if no repeats are masked.
     ///
     /// # Errors
-    /// If the statistics of its scores are unknown. They are built in.
+    /// If the scores of the repeat search have no statistics. This cannot happen: they are built
+    /// in.
     pub fn repeat_search(&self) -> Result<Option<(&str, Params)>, NucleotideScoringError> {
         let Params::Nucleotide(params) = self else { return Ok(None) };
         let Some(database) = &params.repeat_database else { return Ok(None) };

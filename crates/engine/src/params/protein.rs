@@ -81,15 +81,16 @@ pub struct ProteinParams {
     /// Whether extensions first try gaps at few positions only, where that may suffice
     /// (`restricted_align`, blast_parameters.c).
     pub tries_restricted_gaps: bool,
-    /// Whether ungapped HSPs are dropped by the scores of their chains.
+    /// Whether an ungapped HSP is dropped if no chain of HSPs that begins with it can reach the
+    /// cut-off of gapped alignments.
     pub filters_chains: bool,
     /// Composition-based statistics.
     pub composition: CompositionMode,
-    /// Whether p-values are unified (`-comp_based_stats 2u`).
+    /// Whether e-values are combined with p-values of the compositions (`-comp_based_stats 2u`).
     pub unified_p: bool,
     /// Whether the Smith–Waterman algorithm computes alignments (`-use_sw_tback`).
     pub smith_waterman: bool,
-    /// Parameters of SEG, which masks the queries.
+    /// Parameters of SEG, which masks the queries; `None` without SEG.
     pub seg: Option<SegParams>,
     /// Whether finite-size statistics (Spouge) apply. `-searchsp` disables them; then plain
     /// Karlin–Altschul e-values apply.

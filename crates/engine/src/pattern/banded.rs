@@ -6,8 +6,8 @@ use crate::scores::{NEVER, RowNumber, ScoreRows};
 use crate::xdrop::GapCosts;
 use crate::xdrop::traced::push;
 
-/// Maximum distance of an alignment from the main diagonal, unless the ends of both ranges are
-/// farther apart.
+/// Maximum distance of an alignment from the main diagonal. It is larger only if the lengths of the
+/// two ranges differ by more.
 const BAND: i64 = 5;
 
 /// A cell of the dynamic programming matrix: the score of the best alignment that ends here, and of
@@ -19,13 +19,14 @@ struct Cell {
     step: Step,
 }
 
-/// Type of a cell's last column, and whether the gaps that leave the cell were open before.
+/// Type of the last column of the best alignment that ends in a cell, and whether the gaps that
+/// continue from the cell began before it.
 #[derive(Clone, Copy)]
 struct Step {
     op: EditOp,
-    /// Whether the gap in the query that continues to the right was open before.
+    /// Whether the gap in the query that continues to the right began before this cell.
     extends_right: bool,
-    /// Whether the gap in the subject that continues downwards was open before.
+    /// Whether the gap in the subject that continues downwards began before this cell.
     extends_down: bool,
 }
 

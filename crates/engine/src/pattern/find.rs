@@ -75,7 +75,8 @@ fn expand(places: &[Place]) -> Option<Vec<Vec<u32>>> {
 }
 
 impl Place {
-    /// Returns the set of letters that match here. It is empty for a wildcard of variable length.
+    /// Returns the set of letters that match this position, as bits. It is empty for a wildcard of
+    /// variable length.
     pub fn set(self) -> u32 {
         match self {
             Place::Letter(set) => set,
@@ -139,7 +140,8 @@ impl Variants {
         found
     }
 
-    /// Returns the length of the first pattern that ends at the current letter.
+    /// Returns the length of the first pattern whose last position is in `state`, the positions
+    /// that match up to the current letter.
     fn first_ending(&self, state: &Bits) -> Option<u32> {
         let mut bit = 0;
         self.patterns.iter().find_map(|pattern| {
@@ -240,8 +242,8 @@ impl Words {
             .collect()
     }
 
-    /// Returns the ends of the words in an occurrence, for the first combination of words that
-    /// fills it.
+    /// Returns the ends of the words in an occurrence. Of several ways to place the words so that
+    /// they fill the occurrence, the first one counts.
     pub fn ends(&self, letters: &[u8]) -> Option<Vec<usize>> {
         let mut ends = vec![self.words[0].0.len()];
         self.fill(letters, &mut ends).then_some(ends)

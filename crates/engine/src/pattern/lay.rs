@@ -1,6 +1,6 @@
 //! Aligns two occurrences of a pattern with each other (`s_PHIBlastAlignPatterns`, phi_gapalign.c).
-//! Letters that match the same position are paired; the letters of wildcards between them are
-//! aligned, however different their number.
+//! Letters that match the same position of the pattern are paired. Letters that match the wildcards
+//! between two such positions are aligned, even if their numbers differ.
 
 use super::find::{Finder, Variants, Words};
 use super::{ANY, Pattern, Place, banded};
@@ -43,8 +43,9 @@ impl Pattern {
     }
 }
 
-/// Divides both occurrences of a pattern of fixed length into runs of positions. Returns the
-/// numbers of letters of each run, in query and subject.
+/// Divides both occurrences of a pattern with variants of fixed length into runs: single positions
+/// that are no wildcards, and consecutive wildcards. Returns the number of letters of each run in
+/// query and subject.
 fn divide_fixed(variants: &Variants, pair: &Pair) -> Option<Vec<[usize; 2]>> {
     let mut rests = [variants.matching(pair.letters)?, variants.matching(pair.subject)?];
     let mut runs = Vec::new();
@@ -60,8 +61,9 @@ fn divide_fixed(variants: &Variants, pair: &Pair) -> Option<Vec<[usize; 2]>> {
     Some(runs)
 }
 
-/// Divides both occurrences of a very long pattern into runs of positions. Returns the numbers of
-/// letters of each run, in query and subject.
+/// Divides both occurrences of a very long pattern into runs: single positions that are no
+/// wildcards, and consecutive wildcards. Returns the number of letters of each run in query and
+/// subject.
 fn long(places: &[Place], words: &Words, pair: &Pair) -> Option<Vec<[usize; 2]>> {
     let ends = [words.ends(pair.letters)?, words.ends(pair.subject)?];
     let length = |word: usize| words.words[word].0.len();

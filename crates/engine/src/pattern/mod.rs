@@ -28,7 +28,7 @@ const ANY: u32 = (1 << fleetblast_seq::alphabet::SIZE) - 1;
 enum Place {
     /// One letter of a set. Bit `c` of the number stands for code `c`.
     Letter(u32),
-    /// From none to this many letters of any kind: a wildcard of variable length.
+    /// A wildcard of variable length: zero to this many letters of any kind.
     Some(usize),
 }
 
@@ -54,7 +54,7 @@ pub enum PatternError {
         /// Number of characters.
         length: usize,
     },
-    /// There are too many positions.
+    /// The pattern has too many positions.
     #[error("Pattern too long")]
     TooManyPlaces,
     /// A set contains a character that is no letter.
@@ -110,7 +110,7 @@ impl Pattern {
 pub struct PatternSearch {
     /// The pattern.
     pub pattern: Pattern,
-    /// The statistics.
+    /// Statistics of alignments through occurrences of the pattern.
     pub statistics: PatternStatistics,
     /// Scoring system of later iterations, which do not use the pattern.
     pub later_scoring: Box<ScoringSystem>,

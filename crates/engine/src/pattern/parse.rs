@@ -134,7 +134,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// Reads the letters of a set up to its bracket. Returns the set and its probability.
+    /// Reads the letters of a set and its closing bracket. Returns the set and its probability.
     fn set(&mut self) -> Result<(u32, f64), PatternError> {
         let (mut set, mut probability) = (0, 0.0);
         loop {
@@ -150,7 +150,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads excluded letters up to a brace. Returns the set of all other letters and its
+    /// Reads excluded letters and the closing brace. Returns the set of all other letters and its
     /// probability.
     fn others(&mut self) -> Result<(u32, f64), PatternError> {
         let (mut set, mut probability) = (ANY, 1.0);

@@ -6,7 +6,7 @@ use crate::pattern::Pattern;
 use crate::query::Query;
 
 impl Pattern {
-    /// Finds the occurrences in the unmasked ranges of a query.
+    /// Finds the occurrences of the pattern in the unmasked ranges of a query.
     pub fn occurrences_in(&self, query: &Query) -> Vec<Range<u32>> {
         let context = query.first();
         let mut found = Vec::new();

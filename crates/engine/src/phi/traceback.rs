@@ -60,8 +60,8 @@ impl Seeds {
         Seeds { letters, rows, reversed_rows, occurrences }
     }
 
-    /// Extends a pair of occurrences to the left and to the right. `left` and `right` receive the
-    /// columns, outwards from the pattern.
+    /// Extends an occurrence in the query and one in a subject to the left and to the right. `left`
+    /// and `right` receive the columns, outwards from the occurrences.
     pub fn beside(
         &self,
         of_query: &Range<u32>,
@@ -89,7 +89,7 @@ pub(crate) struct Traceback {
     x_drop: i32,
     /// Largest e-value that is reported.
     limit: f64,
-    /// Number of occurrences in the whole database.
+    /// Number of occurrences of the pattern in the whole database.
     pub occurrences: u64,
 }
 

@@ -104,6 +104,7 @@ impl QueryAlignment {
     }
 
     /// Checks the requirements of BLAST+ on an alignment (`_PSIValidateMSA`, blast_psi_priv.c).
+    /// With `bare_columns`, a column may lack letters.
     pub(super) fn check(&self, bare_columns: bool) -> Result<(), PssmError> {
         let starts_with_gap = |row: &Row| {
             row.iter().find(|cell| cell.is_aligned()).is_some_and(|c| c.letter() == GAP)

@@ -8,9 +8,10 @@ use super::alignment::{GAP, QueryAlignment, Row};
 /// The block of each position: its first and last column, and its size.
 #[derive(Debug)]
 pub(super) struct Blocks {
-    /// First column; -1 where no sequence but the query is aligned.
+    /// First column. It is -1 for positions at which no sequence but the query is aligned.
     pub left: Vec<i32>,
-    /// Last column; the number of columns where no sequence but the query is aligned.
+    /// Last column. For positions at which no sequence but the query is aligned, it is the length
+    /// of the query.
     pub right: Vec<i32>,
     /// Number of columns, without those where the query has an `X`. Where no other sequence is
     /// aligned, this is 2 more than the length of the query.

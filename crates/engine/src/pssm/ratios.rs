@@ -14,7 +14,8 @@ use super::{ByCode, EPSILON, PssmMaker};
 const MAX_OBSERVATIONS: usize = 400;
 /// Number from which on pseudocounts count as infinite.
 const INFINITE: f64 = 1_000_000.0;
-/// Number of pseudocounts that replaces an infinite number. Such a column has no observations.
+/// Number of pseudocounts of a column where it would be infinite. The observations are then
+/// ignored.
 const NOTHING_SEEN: f64 = 30.0;
 /// Constants of the entropy method: this one, `NUMERATOR` and `EXPONENT`.
 const MULTIPLIER: f64 = 500.0;

@@ -14,9 +14,9 @@ pub(crate) type Positions = Vec<[i32; SIZE]>;
 /// Scale of fine scores. They are this many times as large as final scores, and rounded to whole
 /// numbers.
 pub(crate) const FINE: f64 = 200.0;
-/// First step in the search for the factor, away from 1.
+/// First step, away from 1, in the search for the factor that scales the scores.
 const FIRST_STEP: f64 = 0.05;
-/// Number of bisection steps in the search for the factor.
+/// Number of bisection steps in the search for the factor that scales the scores.
 const HALVINGS: u32 = 10;
 
 /// Returns the nearest whole number, halves away from zero (`BLAST_Nint`, ncbi_math.c).
@@ -45,8 +45,9 @@ struct Chance {
 }
 
 impl Chance {
-    /// Passes the probability of each whole score to a function, and returns its result. `at`
-    /// converts scores and must be monotonic. Returns `None` if there are no scores.
+    /// Passes the distribution of scores to a function, and returns its result. `at` converts
+    /// scores before they are counted, and must be monotonic. Returns `None` if there are no
+    /// scores.
     fn with_distribution<T>(
         &self,
         at: impl Fn(i32) -> i32,
