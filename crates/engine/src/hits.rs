@@ -18,11 +18,11 @@ pub struct PrelimHsp {
     pub s_start: u32,
     /// One past the last subject residue.
     pub s_end: u32,
-    /// Query position from which the gapped extension started. In a pattern search: the number of
-    /// the pattern's occurrence in the query.
+    /// Query position from which the gapped extension started. In a pattern search: the index of
+    /// the pattern's occurrence in the query, from 0.
     pub q_seed: u32,
-    /// Subject position from which the gapped extension started. In a pattern search: the number of
-    /// the pattern's occurrence in the subject.
+    /// Subject position from which the gapped extension started. In a pattern search: the index of
+    /// the pattern's occurrence in the subject, from 0.
     pub s_seed: u32,
     /// Preliminary e-value.
     pub evalue: f64,
@@ -132,8 +132,8 @@ pub struct Alignment {
 pub struct StoredNumbers {
     /// Number of columns with identical letters; `None` if the file does not state it.
     pub identities: Option<u32>,
-    /// Coverage of the query in per cent, rounded up so that it can be truncated; `None` if the
-    /// file does not state it.
+    /// Coverage of the query in per cent. BLAST+ has added 0.5 to values below 99, so that
+    /// truncation rounds them. `None` if the file does not state the coverage.
     pub coverage: Option<f64>,
 }
 

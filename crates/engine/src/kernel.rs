@@ -100,7 +100,8 @@ impl Kernel {
         Kernel::available().find(|kernel| kernel.name() == name)
     }
 
-    /// Returns proof of AVX2, for code that gains nothing from wider registers.
+    /// Returns proof of AVX2 if this kernel includes it, for code that gains nothing from wider
+    /// registers.
     pub fn avx2(self) -> Option<Avx2> {
         match self {
             Kernel::Avx512(proof) => Some(proof.into()),

@@ -49,7 +49,7 @@ impl Bounds {
 
 /// An HSP as a box with a raw score.
 pub trait Hsp {
-    /// Returns the box.
+    /// Returns the ranges of the query and of the subject that the HSP covers.
     fn bounds(&self) -> Bounds;
     /// Returns the raw score.
     fn score(&self) -> i32;

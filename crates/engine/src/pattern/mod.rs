@@ -48,10 +48,10 @@ pub struct Pattern {
 /// Reason why a text is not a pattern. Where BLAST+ reports it as well, the message is the same.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatternError {
-    /// The text is too long.
+    /// The text of the pattern is too long.
     #[error("Pattern is too long ({length} but only {MAX_POSITIONS} supported)")]
     TooLong {
-        /// Number of characters.
+        /// Number of characters of the text.
         length: usize,
     },
     /// The pattern has too many positions.
@@ -64,7 +64,7 @@ pub enum PatternError {
     /// beyond the text.
     #[error("the pattern cannot be read from character {at} on")]
     Malformed {
-        /// Number of the character, from 1.
+        /// Number, from 1, of the character from which on the text cannot be read.
         at: usize,
     },
 }

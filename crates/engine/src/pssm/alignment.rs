@@ -133,8 +133,8 @@ impl QueryAlignment {
     }
 }
 
-/// Writes one alignment to the cells of a row that are not aligned yet. Like BLAST+, it keeps `O`
-/// of a database.
+/// Writes one alignment to the cells of a row that are not aligned yet. Like BLAST+, it keeps each
+/// `O` of a subject.
 fn align_to_row(alignment: &Alignment, letters: &[u8], row: &mut [Cell]) {
     let mut position = alignment.query.start as usize;
     let mut letters = letters.iter();

@@ -63,9 +63,11 @@ pub struct ColumnResults {
     pub information: Vec<f64>,
     /// Weight of observed letters (not gaps) relative to pseudocounts.
     pub gapless: Vec<f64>,
-    /// Sum of the numbers of different letters in the columns of the block.
+    /// Sum of the numbers of different letters in the columns of the alignment block of each
+    /// column.
     pub letter_kinds_sum: Vec<f64>,
-    /// Number of columns of the block, without those where the query has an `X`.
+    /// Number of columns in the alignment block of each column, without those where the query has
+    /// an `X`.
     pub intervals: Vec<u32>,
     /// Number of aligned sequences, including the query.
     pub matching: Vec<u32>,
@@ -112,7 +114,7 @@ pub struct PssmMaker {
     data: MatrixFrequencies,
     standard: ByCode,
     pseudocounts: Pseudocounts,
-    /// Number of score units in a bit, where scores come from the matrix alone.
+    /// Number of score units in a bit, for positions whose scores come from the matrix alone.
     bit_scale: f64,
 }
 

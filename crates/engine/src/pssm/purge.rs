@@ -98,7 +98,7 @@ fn certainly_different(one: &Sequence, other: &Sequence) -> bool {
     f64::from(identical) < NEAR_IDENTICAL * f64::from(counted) - 0.001
 }
 
-/// Counters of a region.
+/// Counts of the pairs of letters of two sequences in a region.
 #[derive(Default)]
 struct Region {
     start: usize,
@@ -109,7 +109,7 @@ struct Region {
 }
 
 impl Region {
-    /// Returns the range of the region, if its pairs are alike.
+    /// Returns the range of the region, if the share of identical pairs is at least `limit`.
     fn alike(&self, limit: f64) -> Option<Range<usize>> {
         let alike = self.counted > 0 && self.identical as f64 / self.counted as f64 >= limit;
         alike.then(|| self.start..self.start + self.counted + self.unknown)

@@ -17,9 +17,10 @@ pub(super) struct Weights {
     pub shares: Vec<ByCode>,
     /// Total weight of the sequences with a letter in the column.
     pub gapless: Vec<f64>,
-    /// Sum of the numbers of different letters, including gaps, in the columns of the block.
+    /// Sum of the numbers of different letters, including gaps, in the columns of the alignment
+    /// block.
     pub sigma: Vec<f64>,
-    /// Number of columns of the block, by their number of different letters.
+    /// Number of columns of the alignment block, by their number of different letters.
     pub kinds: Vec<[u32; KINDS + 1]>,
     /// Number of aligned sequences.
     pub matching: Vec<u32>,
@@ -116,7 +117,7 @@ impl Weights {
         }
     }
 
-    /// Returns the columns with weights in which the query has a known letter.
+    /// Returns the columns with weights in which the query has a letter other than `X`.
     fn known_columns<'a>(
         &'a self,
         alignment: &'a QueryAlignment,

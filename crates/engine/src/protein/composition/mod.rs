@@ -37,7 +37,7 @@ use self::scores::RealMatrix;
 /// [`fleetblast_stats::frequencies::AMINO_ACID_LETTERS`].
 type Letters = [f64; AMINO_ACID_COUNT];
 
-/// Weight of the background in a composition, in observations (redo_alignment.c).
+/// Weight of the background in a composition, as a number of residues (redo_alignment.c).
 const PSEUDOCOUNTS: f64 = 20.0;
 
 /// The residue composition of a sequence.

@@ -25,7 +25,7 @@ const TRANSLATED_UNGAPPED_EVALUE: f64 = 1.0;
 /// A context of a query, or of a chunk of a query, with its thresholds.
 #[derive(Clone, Debug)]
 pub(super) struct ChunkContext {
-    /// Number of the chunk in the block.
+    /// Index of the chunk in the block of queries.
     pub chunk: usize,
     /// Number of the context within the chunk.
     pub number: u8,

@@ -332,7 +332,7 @@ impl ProteinSearcher {
         scratch.found = found;
     }
 
-    /// Returns the contexts of the strand of a context.
+    /// Returns all contexts that have the chunk and the strand of the given context.
     fn strand_contexts(&self, context: u32) -> &[ChunkContext] {
         let own = &self.contexts[context as usize];
         let key = |context: &ChunkContext| (context.chunk, context.strand);

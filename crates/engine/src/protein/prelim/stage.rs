@@ -99,7 +99,7 @@ pub(super) struct GappedStage {
     stored_residues: i64,
 }
 
-/// Flags of the sequences that are translated.
+/// Flags: whether queries are translated, and whether subjects are.
 #[derive(Clone, Copy, Debug)]
 struct Translates {
     query: bool,

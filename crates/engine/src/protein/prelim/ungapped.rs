@@ -67,7 +67,7 @@ struct RunningSum {
 }
 
 impl RunningSum {
-    /// Number of bits of the lower half.
+    /// Number of bits of the lower half of a running sum.
     const SHIFT: u32 = u32::BITS;
 
     /// Creates a sum that starts at `from`, without scores.

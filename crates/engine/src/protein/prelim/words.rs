@@ -88,7 +88,7 @@ fn own_scores(
 /// letters (`blast_aalookup.c`).
 const GROUPS_6: &str = "ST IJV LM KR EQZ A G BD P N F Y H C W";
 const GROUPS_7: &str = "IJLMV AST BDENZ KQR G FY P H C W";
-/// Factor of compressed scores before they are rounded.
+/// Factor by which scores of the compressed alphabet are multiplied before they are rounded.
 const COMPRESSED_SCALE: f64 = 100.0;
 
 /// Digit of a residue that no word contains.

@@ -45,7 +45,7 @@ impl Significance {
         }
     }
 
-    /// Returns the same statistics with the gapped parameters of a PSSM, in raw units.
+    /// Returns these statistics with other gapped parameters: those of a PSSM, in raw units.
     #[must_use]
     pub fn with(&self, karlin: KarlinParameters) -> Self {
         Significance {

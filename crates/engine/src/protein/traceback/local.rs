@@ -91,8 +91,9 @@ impl LocalScratch {
         self.pass(rows, |i| end.subject - i, scheme, forbidden, end.score)
     }
 
-    /// Runs one pass over rows and columns, in the order of `rows` and of the letters, until the
-    /// score `enough` is reached. `place` converts columns to subject offsets and back.
+    /// Runs one pass over `rows` and the columns of the loaded letters, until a row reaches the
+    /// score `enough`. `place` converts columns to subject offsets and back. Returns the best score
+    /// and its cell.
     fn pass(
         &mut self,
         rows: impl Iterator<Item = (usize, RowNumber)>,

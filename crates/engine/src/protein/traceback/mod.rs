@@ -107,7 +107,7 @@ pub struct TracebackContext {
     reversed_rows: Vec<RowNumber>,
     /// Residues for scoring, with U unchanged.
     letters: Arc<[u8]>,
-    /// Residues with which positive columns are counted.
+    /// Residues of the query for counting positive columns.
     counted: Arc<[u8]>,
     /// Composition of the whole context; `None` for a translation.
     composition: Option<Composition>,

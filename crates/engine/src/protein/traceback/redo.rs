@@ -114,7 +114,8 @@ impl Traceback {
     }
 
     /// Computes the matrix for an HSP, from a range of the query and the loaded subject. Without
-    /// adjustment it is the plain matrix. Returns `None` if there is nothing to align.
+    /// adjustment it is the plain matrix. Returns `None` if one of the sequences has no true
+    /// residues.
     pub(super) fn adjust(
         &self,
         (query, range): (&TracebackContext, &Range<usize>),

@@ -92,8 +92,8 @@ pub(super) fn of_context(
 }
 
 /// Returns the range of a translation whose composition counts for an HSP in the range `aligned`.
-/// It is the window up to the next stops, less a margin (`Blast_GetCompositionRange`,
-/// redo_alignment.c).
+/// It extends on both sides to a margin before the next stop, or to the end of the window
+/// (`Blast_GetCompositionRange`, redo_alignment.c).
 pub(super) fn composed_range(
     residues: &[u8],
     window: &Range<usize>,

@@ -208,7 +208,7 @@ impl<'a> Steps<'a> {
         assert!(leaving.len() >= count + SLACK);
     }
 
-    /// Returns a range of the steps.
+    /// Returns the steps in a range of step numbers.
     fn range(&self, range: Range<usize>) -> Steps<'a> {
         Steps {
             count: range.len(),

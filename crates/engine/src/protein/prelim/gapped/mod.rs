@@ -58,7 +58,8 @@ pub(super) fn extend(
     })
 }
 
-/// Extends as [`extend`] does, but gaps may start only at every tenth residue: a cheap lower bound.
+/// Extends as [`extend`] does, but gaps may start only at every tenth residue. Takes less time, and
+/// gives a lower bound of the score.
 pub(super) fn extend_restricted(
     query: &[RowNumber],
     subject: &[u8],

@@ -192,7 +192,7 @@ impl LastRow {
         gap
     }
 
-    /// Drops scores below the floor.
+    /// Stores the scores of the row, except those below `floor`, which are dropped.
     #[inline]
     fn keep(&mut self, window: Range<usize>, floor: i16) {
         let (best, _) = self.best[window.start * CHUNK + 1..].as_chunks_mut::<CHUNK>();
@@ -205,8 +205,8 @@ impl LastRow {
         }
     }
 
-    /// Drops scores that are too low, column by column, while the best score rises from `top`.
-    /// Returns the best score and its column.
+    /// Stores the scores of the row, and drops those that are too low, column by column, while the
+    /// best score rises from `top`. Returns the best score and its column.
     fn keep_rising(&mut self, rows: &Rows, window: Range<usize>, top: i16) -> (i16, usize) {
         let (mut top, mut top_at) = (top, 0);
         let start = window.start * CHUNK;

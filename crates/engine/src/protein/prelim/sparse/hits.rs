@@ -8,7 +8,7 @@ use super::position::Position;
 
 /// Number of positions that are copied at a time.
 pub(super) const STRIDE: usize = 16;
-/// Number of seeds at which no further word is added.
+/// Number of seeds from which on no further word is added.
 const ENOUGH: usize = 1024;
 
 /// Collected seeds.

@@ -63,7 +63,7 @@ impl Rows {
         rows
     }
 
-    /// Returns the least score of a word that may match the word at a position.
+    /// Returns the least score of a subject word that may match the query word at a position.
     fn limit(&self, position: usize) -> i16 {
         let own = self.digits[position..position + self.size].iter().copied();
         let own: Option<Vec<u8>> = own.collect();
