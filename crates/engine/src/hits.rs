@@ -110,8 +110,8 @@ pub struct Alignment {
     /// Runs of columns, first to last. Neighbouring runs differ in type. Empty in a
     /// [copy without columns](Self::without_columns).
     pub edits: Vec<Edit>,
-    /// Index among the alignments of its subject in the order of computation; identifies it in a
-    /// [copy without columns](Self::without_columns).
+    /// Index among the alignments of the subject, in the order of computation. It identifies the
+    /// alignment in a [copy without columns](Self::without_columns).
     pub computation_index: u32,
     /// In a pattern search, the occurrence in the query that the alignment contains, from 0;
     /// otherwise 0.
@@ -169,8 +169,8 @@ pub struct CandidateHit {
     /// Key by which the result heap ranks the subject: best e-value, and scaled score of the first
     /// alignment. `None` without alignments.
     pub key: Option<HitKey>,
-    /// Smith–Waterman only: the key that the result heap must accept before any alignment of this
-    /// subject counts.
+    /// Key that the result heap must accept; otherwise the candidate is dropped. `None` without
+    /// this condition, which only searches with `-use_sw_tback` have.
     pub smith_waterman_key: Option<HitKey>,
     /// Alignments in ORDER-S of their scaled scores. The stored scores are rounded.
     pub alignments: Vec<Alignment>,

@@ -8,8 +8,8 @@ use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::matrix::ScoreMatrix;
 use fleetblast_stats::nucleotide;
 
-/// Score of letters that do not exist. It is low enough never to win, and high enough that sums do
-/// not overflow.
+/// Score of codes that stand for no letter. It is low enough that no alignment includes them, and
+/// high enough that sums do not overflow.
 pub(crate) const NEVER: i32 = i32::MIN / 4;
 
 /// Number of a row in [`ScoreRows`].

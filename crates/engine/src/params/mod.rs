@@ -266,8 +266,8 @@ impl Params {
         Some(ChunkRule { size, is_translated })
     }
 
-    /// Returns whether the composition of both sequences adjusts the scores of alignments, so that
-    /// preliminary scores say little.
+    /// Returns whether the composition of both sequences adjusts the scores of alignments. Final
+    /// scores may then differ from preliminary ones.
     pub(crate) fn is_adjusted(&self) -> bool {
         matches!(self, Params::Protein(params) if params.composition != CompositionMode::Off)
     }

@@ -319,7 +319,7 @@ pub(crate) fn least_cutoff(
     cutoffs.min().unwrap_or(linked)
 }
 
-/// Returns the least score that reaches the preliminary e-value limit.
+/// Returns the least score whose e-value is within the preliminary limit.
 fn cutoff_score(
     len: u32,
     (karlin, gapped, gumbel): (&KarlinParameters, &KarlinParameters, &GumbelParameters),

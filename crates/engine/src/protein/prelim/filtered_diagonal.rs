@@ -136,7 +136,7 @@ impl<'a> FilteredDiagonal<'a> {
     }
 
     /// Collects the possible seeds up to a rise, the last one first, back to the last gap or to
-    /// `floor`. Returns the start of that range.
+    /// `floor`. Returns the end of that gap, or `floor`.
     // Not inlined, because only then there are enough registers.
     #[inline(never)]
     fn before<const W: usize>(&self, rise: usize, floor: usize, hits: &mut Vec<WordHit>) -> usize {

@@ -14,7 +14,7 @@ pub(super) const LONG_SUBJECT: usize = 90_000;
 /// part. Of a long part only the range around an extension is loaded.
 #[derive(Debug, Default)]
 pub(super) struct LoadedSubjects {
-    /// Residues of all parts, each between margins of sentinels.
+    /// Residues of all loaded parts except long ones, each part between margins of sentinels.
     whole: BothWays,
     /// Range of each part in `whole`, by the number of the part; `None` until the part is loaded.
     places: Vec<Option<Range<usize>>>,
@@ -73,7 +73,7 @@ impl LoadedSubjects {
     }
 }
 
-/// Returns whether extensions in a part are limited, so that they do not need all of it.
+/// Returns whether a part is so long that the length of extensions in it is limited.
 fn is_long(part: &Part) -> bool {
     part.residues.len() >= LONG_SUBJECT
 }

@@ -39,7 +39,7 @@ const MAX_CHANCE_LANES: f64 = 0.5;
 const AVERAGE_PAIR: f64 = 350.0 * 350.0;
 
 /// Largest window. It is longer than any sequence, so that larger windows have the same effect. It
-/// is small enough that offsets can be added.
+/// is small enough that its sum with an offset does not overflow.
 const MOST_WINDOW: i32 = 1 << 30;
 
 /// A block of queries prepared for the search, shared by all threads.

@@ -75,10 +75,10 @@ impl GappedScratch {
 /// Parameters of the gapped stage.
 #[derive(Debug)]
 pub(super) struct GappedStage {
-    /// Extensions in vectors of small numbers; `None` if vectors are off or small numbers do not
-    /// suffice.
+    /// Extensions in vectors of 8-bit or 16-bit numbers; `None` if vectors are off, or if scores or
+    /// costs are too large for these numbers.
     extender: Option<Extender>,
-    /// Extensions in vectors of larger numbers, for those that `extender` cannot do; `None` if
+    /// Extensions in vectors of 32-bit numbers, for those that `extender` cannot do; `None` if
     /// vectors are off.
     wide: Option<Wide>,
     costs: ExtensionCosts,

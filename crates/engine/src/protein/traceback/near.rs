@@ -7,7 +7,7 @@ use crate::hits::PrelimHsp;
 
 /// Number of mismatches or gaps that an extension may skip at once, plus one.
 const MAX_SHIFT: usize = 8;
-/// Length of the words that anchor the middle part.
+/// Length of the words that are compared between the extensions from both ends.
 const WORD: usize = 8;
 /// Mask of a word, five bits for each letter.
 const WORD_MASK: u64 = (1 << (5 * WORD)) - 1;

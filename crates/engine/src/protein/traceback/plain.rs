@@ -16,7 +16,7 @@ const WINDOW: u32 = 11;
 /// Least length of a subject that is aligned only near the seed (`AdjustSubjectRange`,
 /// `blast_gapalign.c`).
 const LONG_SUBJECT: usize = 90_000;
-/// Estimated largest total length of gaps.
+/// Estimated largest total length of the gaps of an alignment, in residues.
 const MAX_TOTAL_GAPS: usize = 3000;
 
 impl Traceback {

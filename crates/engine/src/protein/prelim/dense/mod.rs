@@ -122,7 +122,7 @@ pub(in crate::protein::prelim) struct Group {
 /// A position of the line of contexts.
 #[derive(Clone, Copy, Debug)]
 enum Position {
-    /// A query position with these scores.
+    /// A query position, with the number of its score row.
     Row(RowNumber),
     /// Scores stay as they are.
     Neutral,

@@ -55,7 +55,7 @@ pub(in crate::protein::prelim) struct LastRow {
 }
 
 impl Rows {
-    /// Prepares extensions. Returns `None` if scores and costs are too large.
+    /// Prepares extensions. Returns `None` if scores or costs are too large for 16-bit numbers.
     pub fn new(scores: &ScoreRows, costs: ExtensionCosts) -> Option<Rows> {
         let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let fits = scores.all().iter().flatten().all(|&score| score <= LARGEST)
@@ -71,8 +71,8 @@ impl Rows {
         })
     }
 
-    /// Extends to the end of the subject, which has sentinels around it. Returns `None` if the
-    /// score is too high.
+    /// Extends to the end of the subject, which has sentinels around it. Returns `None` if the best
+    /// score gets too high for 16-bit numbers.
     pub fn extend(&self, direction: Direction, row: &mut LastRow) -> Option<Extent> {
         let Direction { query, subject, at } = direction;
         let columns = subject.len() - MARGIN - at;

@@ -44,8 +44,8 @@ impl<P: Position> Hits<P> {
         self.len >= ENOUGH
     }
 
-    /// Adds the seeds of a subject offset at the first `count` of `positions`. At least a stride of
-    /// positions must follow these. Writes a stride even if `count` is 0.
+    /// Adds seeds at a subject offset, one for each of the first `count` positions. At least a
+    /// stride of positions must follow these. Writes a stride even if `count` is 0.
     #[inline(always)]
     pub fn push(&mut self, offset: usize, count: usize, positions: &[P]) {
         let mut end = self.len + STRIDE;

@@ -18,7 +18,7 @@ use crate::protein::prelim::words::Words;
 
 /// Longest time, in nanoseconds, to fill a table that is used from the start.
 const NO_TIME: u64 = 20_000_000;
-/// Number of offsets whose words are numbered at a time.
+/// Number of subject offsets whose words are converted to numbers at a time.
 const STRETCH: usize = 512;
 
 /// The words of a group, which are looked up by rows or by a table.
@@ -136,8 +136,8 @@ enum Form<'a, P> {
 }
 
 impl RowScan {
-    /// Counts the cost of a range of `residues` residues. Returns true when the total exceeds the
-    /// filling cost, which happens once.
+    /// Adds the cost of looking up `residues` residues by rows to the time spent. Returns true when
+    /// the sum first exceeds the filling cost.
     fn spend(&self, residues: usize) -> bool {
         let cost = self.rows.cost(self.kernel, residues);
         let before = self.spent.fetch_add(cost, Ordering::Relaxed);

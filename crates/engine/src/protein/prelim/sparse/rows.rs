@@ -5,8 +5,8 @@ use super::reached::{LANES, reached};
 use crate::kernel::Kernel;
 use crate::protein::prelim::words::Words;
 
-/// A score that no word reaches. Words have at most seven letters, each with at most about 1,200
-/// (the compressed alphabet's tryptophan).
+/// A score that no word reaches. Words have at most seven letters, and a letter scores at most
+/// about 1,200 (tryptophan in the compressed alphabet).
 const NO_WORD: i16 = i16::MAX;
 
 /// Rows of scores, and the score that a word must reach at each position.
@@ -82,7 +82,7 @@ impl Rows {
             .fold(0, i16::saturating_add)
     }
 
-    /// Returns the estimated nanoseconds for a subject of `residues` residues.
+    /// Returns the estimated nanoseconds to look up the words of `residues` subject residues.
     pub fn cost(&self, kernel: Kernel, residues: usize) -> u64 {
         let scores_per_ns = if kernel.avx2().is_some() { 45 } else { 20 };
         (residues * (self.limits.len() * self.size / scores_per_ns + 1)) as u64

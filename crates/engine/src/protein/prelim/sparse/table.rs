@@ -9,7 +9,7 @@ use crate::protein::prelim::words::Words;
 const SAMPLE: usize = 64;
 /// Nanoseconds for each possible word: to clear its number of matches and to add it to the sum.
 const WORD_NS: u64 = 2;
-/// Nanoseconds for each match, which is found twice: for counting and for writing.
+/// Nanoseconds for each match, which is found twice: to count it and to write it.
 const MATCH_NS: u64 = 40;
 /// Largest number of matches in a table. With more, neither memory nor 32-bit numbers would
 /// suffice.
