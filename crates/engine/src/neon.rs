@@ -1,4 +1,5 @@
-//! NEON instructions as safe functions. A function for a single instruction has its name.
+//! NEON instructions as safe functions. A function that is one instruction has the name of the
+//! instruction.
 //!
 //! A register has 16 bytes. Loads and stores take whole arrays, so that they cannot read or write
 //! beyond them.

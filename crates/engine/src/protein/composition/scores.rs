@@ -15,7 +15,8 @@ pub(super) const LARGEST_X_SCORE: f64 = -1.0;
 /// Codes that stand for one of two residues: `B`, `Z` and `J`, with those residues.
 const AMBIGUOUS: [(usize, usize, usize); 3] = [(2, 4, 13), (23, 5, 15), (27, 9, 11)];
 
-/// Computes scores at a given λ from the logarithms of frequency ratios. [`SENTINEL_SCORE`] stays.
+/// Computes scores at a given λ from the logarithms of frequency ratios. A [`SENTINEL_SCORE`]
+/// remains.
 pub(super) fn at_lambda(log_ratios: &RealMatrix, lambda: f64) -> RealMatrix {
     let never = f64::from(SENTINEL_SCORE);
     log_ratios.map(|row| row.map(|log| if log == never { never } else { log / lambda }))

@@ -105,7 +105,7 @@ impl Traceback {
         density >= cutoff
     }
 
-    /// Returns whether a much better alignment already covers an HSP.
+    /// Returns whether an HSP lies inside an accepted alignment of much higher score.
     fn is_covered(&self, hsp: &PrelimHsp, accepted: &[ScaledAlignment]) -> bool {
         let enough = f64::from(hsp.score * self.scale) + CONTAINED_BITS * LN_2 / self.lambda;
         let (bounds, strand) = (hsp.bounds(), hsp.frame.strand());

@@ -84,7 +84,7 @@ pub(super) struct TranslatedParts {
 impl TranslatedParts {
     /// Number of bases on each side of an alignment that are translated with it.
     const MARGIN: u32 = 99;
-    /// Largest number of bases after a part that are added to it, if the subject ends there.
+    /// If at most this many bases of the subject follow a part, the part includes them.
     const REST: u32 = 21;
 
     /// Creates a list without parts.

@@ -63,7 +63,8 @@ pub(super) struct PartDiagonals<'a> {
 }
 
 impl Diagonals {
-    /// Returns the number of diagonals in the table of queries with `query_len` positions.
+    /// Returns the number of entries in the table, for contexts with `query_len` positions in
+    /// total.
     pub fn count(query_len: usize, window: i32) -> usize {
         (query_len + window.max(1) as usize).next_power_of_two()
     }

@@ -38,7 +38,7 @@ impl<P: Position> Hits<P> {
         }
     }
 
-    /// Returns whether there may be no room for more seeds.
+    /// Returns whether the seeds of no further word may be added.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.len >= ENOUGH
