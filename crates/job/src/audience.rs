@@ -31,7 +31,7 @@ pub trait Audience: Send + Sync {
     /// progress from now on.
     fn set_query_count(&self, _queries: Option<u64>) {}
 
-    /// Counts queries that an earlier run finished.
+    /// Counts queries as finished that an earlier run has finished.
     fn skip_queries(&self, _queries: u64) {}
 
     /// Notifies the audience that work on a block with this number of queries begins.
@@ -64,7 +64,8 @@ pub trait Audience: Send + Sync {
         self.print_line(message.as_bytes());
     }
 
-    /// Prints a warning in the form of BLAST+, about something that only this rank knows.
+    /// Prints a warning in the form of BLAST+, even if this rank is not the first one: only this
+    /// rank knows the reason for the warning.
     fn warn_from_rank(&self, text: &[u8]) {
         self.print_line(&[begin_message("Warning", self.program()).as_bytes(), text].concat());
     }
@@ -120,19 +121,19 @@ impl Audience for SilentAudience {
     fn print_line(&self, _: &[u8]) {}
 }
 
-/// Audience that passes messages on, and keeps them.
+/// Audience that passes messages to another audience, and keeps a copy of each.
 pub(crate) struct WarningRecorder<'a> {
     audience: &'a dyn Audience,
     warnings: Mutex<Vec<String>>,
 }
 
 impl<'a> WarningRecorder<'a> {
-    /// Creates a recorder without messages, which passes them to `audience`.
+    /// Creates a recorder that passes messages to `audience`.
     pub fn new(audience: &'a dyn Audience) -> Self {
         WarningRecorder { audience, warnings: Mutex::default() }
     }
 
-    /// Returns the messages that any process printed or would have printed.
+    /// Returns all messages received, also those that only the first process has printed.
     pub fn into_warnings(self) -> Vec<String> {
         self.warnings.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

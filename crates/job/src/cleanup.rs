@@ -1,6 +1,6 @@
 //! Cleanups that run before a process ends in the middle of its work: for lack of memory, because a
 //! mapped file has changed, or after an error on ranks. This can happen at any point of the
-//! program, and under any lock.
+//! program, and while any lock is held.
 //!
 //! An allocator or a panic hook may end the process. They can use only static data, so the list of
 //! cleanups is a static. The program decides which message is printed and how the process ends;

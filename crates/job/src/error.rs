@@ -101,7 +101,8 @@ impl Error {
         self.kind == ErrorKind::ReportedElsewhere
     }
 
-    /// Adds `place`, the rank and host of the error, to the message, if there is one.
+    /// Appends `place`, the rank and host of the error, to the message. A silent error stays as it
+    /// is.
     #[must_use]
     pub fn with_place(mut self, place: &str) -> Self {
         if !self.is_silent() {

@@ -20,8 +20,8 @@ const MAX_NAME_LENGTH: usize = 35;
 /// Number of bytes to which names longer than [`MAX_NAME_LENGTH`] are cut.
 const CUT_NAME_LENGTH: usize = 25;
 
-/// Opens a file or standard input. Also returns the version of a file; `None` for other inputs.
-/// Only the first rank prints the warnings.
+/// Opens a file, a text or standard input. Also returns the version of a file; `None` for other
+/// inputs. Only the first rank prints warnings about the input.
 pub fn open_input<'a>(
     source: &Source,
     audience: &'a dyn Audience,
@@ -102,7 +102,7 @@ pub fn sequence_name(ids: &[SeqId], role: &str, number: usize) -> Vec<u8> {
     }
 }
 
-/// Appends the title to a name, and cuts the result to its length in messages.
+/// Appends the title to a name, and cuts the result to the length that BLAST+ allows in messages.
 pub fn append_title(mut name: Vec<u8>, title: &[u8]) -> Vec<u8> {
     if !title.is_empty() {
         name.push(b' ');

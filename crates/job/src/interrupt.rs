@@ -86,7 +86,8 @@ pub struct EarlySignalHandler {
 
 /// Effect of a signal: it ends the process.
 const ENDS: u8 = 0;
-/// Effect of a signal: it ends the process later, when the file that is being created has its path.
+/// Effect of a signal: it ends the process later, when the file that is being created exists and
+/// its path is known.
 const WAITS: u8 = 1;
 /// Effect of a signal: it drains the job.
 const DRAINS: u8 = 2;
@@ -128,8 +129,8 @@ impl DrainSignals {
         Arc::clone(&self.early)
     }
 
-    /// Returns the source of signals, with those that arrived just before. From now on the signals
-    /// have no other effect.
+    /// Returns the source of signals. It includes signals that arrived just before this call. From
+    /// now on the signals have no other effect.
     pub fn receive(self) -> Signals {
         self.early.leave_end(DRAINS);
         self.signals
@@ -220,8 +221,8 @@ pub struct SignalWatch {
 }
 
 impl SignalWatch {
-    /// Starts to watch. A signal still ends the process itself, so that a shell shows 130 for
-    /// SIGINT and 143 for SIGTERM.
+    /// Starts to watch for signals. A signal still ends the process as by default, so that a shell
+    /// shows 130 for SIGINT and 143 for SIGTERM.
     ///
     /// # Errors
     /// A thread that the system does not start.

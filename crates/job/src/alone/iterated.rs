@@ -32,7 +32,7 @@ pub struct IteratedSearch<'a> {
     reports: IterationReports,
 }
 
-/// Alignments of a subject, each with the letters of the subject in it.
+/// Alignments of a subject, each with the letters of the subject that it covers.
 type AlignedRows<'h, 'a> = Vec<(&'h Alignment, Cow<'a, [u8]>)>;
 
 /// A query, its progress, and the results of its iterations so far.
@@ -153,8 +153,8 @@ impl<'a> IteratedSearch<'a> {
         Ok(())
     }
 
-    /// Returns the alignments of a subject that go into the next PSSM, with the letters of the
-    /// subject in them.
+    /// Returns the alignments of a subject that go into the next PSSM, each with the letters of the
+    /// subject that it covers.
     fn letters_for_pssm<'h>(&self, hit: &'h SubjectHit) -> Result<AlignedRows<'h, 'a>, Error> {
         let letters = |alignment| subject_letters(self.subjects, hit.oid, alignment);
         let alignments = self.rules.alignments_for_pssm(hit);

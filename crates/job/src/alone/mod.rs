@@ -209,8 +209,8 @@ fn run_block(
     }
 }
 
-/// Skips the queries whose results the other site holds, without searching them again. Fails if
-/// they are not the same queries.
+/// Reads the queries whose results the other site holds from an earlier run, without searching
+/// them. Fails if these are not the first queries of the input.
 fn skip_sent_queries(
     queries: &mut QueryReader,
     resume_point: &ResumePoint,

@@ -37,7 +37,7 @@ pub enum ResultReceiver<'a> {
 pub struct ResultSink<'a> {
     reporter: Reporter<'a>,
     kind: SinkKind<'a>,
-    /// The search strategies beside the report, if the plan has a file for them.
+    /// Writer of the search strategies; `None` if the plan asks for none.
     strategies: Option<StrategyWriter<'a>>,
 }
 
@@ -139,8 +139,8 @@ impl<'a> ResultSink<'a> {
         }
     }
 
-    /// Writes the results of a block that `search` has just searched. `batch_state` is the state of
-    /// the batches after the block.
+    /// Writes the results of a block that `search` has just searched. `batch_state` is the state
+    /// from which the batches after the block are formed.
     pub fn write_block(
         &mut self,
         block: &PreparedBlock,
@@ -164,7 +164,8 @@ impl<'a> ResultSink<'a> {
         }
     }
 
-    /// Writes the strategies of a block. Returns those that the report must contain.
+    /// Writes the strategies of the batches of a block. Returns those that the report must contain,
+    /// each with the number of the first query of its batch.
     fn write_strategies(&mut self, block: &PreparedBlock) -> Result<Vec<(usize, Vec<u8>)>, Error> {
         match &mut self.strategies {
             Some(strategies) => strategies.write_block(block),
@@ -213,7 +214,7 @@ impl<'a> ResultSink<'a> {
         writer.check().and(searched)
     }
 
-    /// Writes the rest of a report when the next query cannot be read.
+    /// Writes the remaining text of an incomplete report, when the next query cannot be read.
     ///
     /// # Errors
     /// Output that cannot be written.

@@ -27,9 +27,10 @@ pub struct StrategyWriter<'a> {
 /// A report with the strategy of each batch before the report of the batch.
 pub struct ReportWithStrategies<'o> {
     report: &'o mut Output,
-    /// For each batch of the block that is written, the number of its first query and its strategy.
+    /// The strategies of the current block that are not written yet, each with the number of the
+    /// first query of its batch.
     strategies: Vec<(usize, Vec<u8>)>,
-    /// Number of queries of the block that are written.
+    /// Number of queries of the current block whose report is written.
     queries: usize,
 }
 
@@ -38,13 +39,13 @@ impl<'o> ReportWithStrategies<'o> {
         Self { report, strategies, queries: 0 }
     }
 
-    /// Writes the strategies of the batches that start with this query or earlier.
+    /// Writes the remaining strategies of the batches that start with this query or earlier.
     fn write_strategies(&mut self, query: usize) -> Result<(), Error> {
         let count = self.strategies.partition_point(|&(first, _)| first <= query);
         self.strategies.drain(..count).try_for_each(|(_, text)| self.report.write(&text))
     }
 
-    /// Writes the strategies that are left.
+    /// Writes the strategies of the block that are not written yet.
     ///
     /// # Errors
     /// A report that cannot be written.
@@ -69,7 +70,8 @@ impl ReportSink for ReportWithStrategies<'_> {
     }
 }
 
-/// The effective search space that BLAST+ has left among the options.
+/// The effective search space that the next strategy states. It is that of the previous search,
+/// which BLAST+ has left among the options.
 enum SearchSpace {
     /// Search space of the batch searched last; `None` before the first search.
     OfBatch(Option<i64>),
@@ -144,7 +146,7 @@ impl<'a> StrategyWriter<'a> {
         Ok(written)
     }
 
-    /// Gives the complete file its name.
+    /// Completes the file of strategies, and gives it its final name.
     ///
     /// # Errors
     /// A file that cannot be written.

@@ -22,7 +22,8 @@ pub fn recorder(plan: &Plan) -> Result<Recorder, Error> {
     Recorder::new(RANK, Some(path)).map_err(|error| trace::failure(path, &error))
 }
 
-/// Describes a block in the span of its reading. `block` is `None` at the end of the queries.
+/// Adds the number and the size of a block to the span in which the block is read. `block` is
+/// `None` at the end of the queries.
 pub fn add_block_to_span(span: &mut Span, number: u64, block: Option<&PreparedBlock>) {
     span.arg("block", number);
     if let Some(block) = block {

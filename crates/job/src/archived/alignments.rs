@@ -22,14 +22,14 @@ pub(super) struct HitReader<'a> {
     setup: &'a ReportSetup<'a>,
     subjects: &'a SubjectDatabase,
     block: &'a PreparedBlock,
-    /// The place of the first query with each identifier.
+    /// For each identifier, the index of the first query that has it.
     queries: HashMap<SeqId, usize>,
-    /// The OID of each identifier of FASTA subjects.
+    /// For each identifier of FASTA subjects, the OID of the first subject that has it.
     fasta_subjects: HashMap<SeqId, u32>,
-    /// The identifiers of the database. It is opened with the first identifier that is not a
-    /// number of a sequence.
+    /// The index of the database's identifiers. It is opened for the first alignment whose subject
+    /// is not identified by the number of a sequence.
     lookup: Option<Lookup>,
-    /// The subject of the last alignment, and the OIDs of its identifier.
+    /// The identifier of the last alignment's subject, and the OIDs of the sequences that have it.
     last: Option<(SeqId, Vec<u32>)>,
     /// The frames in which alignments read the subjects.
     subject_frames: Vec<Frame>,
@@ -96,7 +96,7 @@ impl<'a> HitReader<'a> {
             .ok_or_else(|| misfit(format_args!("has no query {}", name(id))))
     }
 
-    /// Returns the OIDs of an identifier. Several databases can have it.
+    /// Returns the OIDs of the sequences that have an identifier: several databases can have it.
     fn oids(&mut self, id: &SeqId) -> Result<Vec<u32>, Error> {
         if let Some((_, oids)) = self.last.as_ref().filter(|(last, _)| last == id) {
             return Ok(oids.clone());
@@ -141,9 +141,9 @@ impl<'a> HitReader<'a> {
         Ok(oids)
     }
 
-    /// Converts an alignment. Returns it with the OID of its subject. If several sequences have the
-    /// identifier, it is the first one that the alignment fits with its number of identical
-    /// letters, or else the first one that it fits.
+    /// Converts an alignment, and returns it with the OID of its subject. If several sequences have
+    /// the subject's identifier, the subject is the first one with which the alignment has the
+    /// stored number of identical letters, or else the first one that the alignment fits.
     fn alignment(
         &mut self,
         stored: &StoredAlignment,
@@ -224,7 +224,7 @@ impl<'a> HitReader<'a> {
     }
 }
 
-/// Returns the OID of each identifier of FASTA subjects; nothing for a database.
+/// Returns the OID of the first FASTA subject with each identifier; an empty map for a database.
 fn fasta_subjects(subjects: &SubjectDatabase) -> HashMap<SeqId, u32> {
     let mut oids = HashMap::new();
     let count = if subjects.summary.is_subject { subjects.searched.oid_count() } else { 0 };
@@ -251,8 +251,9 @@ fn subject_frames(subjects: &SubjectDatabase) -> Vec<Frame> {
     }
 }
 
-/// Returns the letters of a frame that cover this range of the whole sequence, if its bounds are
-/// those of letters of the frame. `whole` is the searched range.
+/// Converts a range of the whole sequence on `strand` to the letters of a frame. `whole` is the
+/// searched range. Returns `None` if the frame is on the other strand, if the range exceeds
+/// `whole`, or if a bound of the range lies within a codon of the frame.
 fn place_in_frame(
     frame: Frame,
     range: &Range<u32>,
@@ -275,8 +276,9 @@ fn place_in_frame(
     (from % 3 == 0 && to % 3 == 0).then_some(from / 3..to / 3)
 }
 
-/// Returns the part of a sequence that an alignment covers, and its strand; `None` unless each
-/// segment has this strand and begins where the one before ended.
+/// Returns the range of a sequence that an alignment covers, and its strand. Returns `None` unless
+/// all segments have the same strand and each begins where the one before it ended. `part` selects
+/// the query or the subject of a segment.
 fn joined(
     alignment: &StoredAlignment,
     part: fn(&Segment) -> Option<&SegmentPart>,
@@ -321,7 +323,7 @@ fn name(id: &SeqId) -> String {
     String::from_utf8_lossy(&id.fasta()).into_owned()
 }
 
-/// Returns the error for an archive that does not fit its database or itself.
+/// Returns the error for an archive that does not fit its database or contradicts itself.
 fn misfit(what: std::fmt::Arguments<'_>) -> Error {
     Error::database(format_args!(
         "the archive {what}; is the database still the one that was searched?"

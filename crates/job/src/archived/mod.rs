@@ -25,10 +25,10 @@ use crate::reports::{self, Reporter, report_failure};
 use crate::subjects::SubjectDatabase;
 use crate::trace::Recorder;
 
-/// The report of a file of archives, as far as it is written.
+/// The report of a file of archives, open for writing.
 pub struct ArchiveReport {
     output: Output,
-    /// Number of queries of the document so far.
+    /// Number of queries reported so far in the current document.
     queries: usize,
 }
 
@@ -54,7 +54,7 @@ impl ArchiveReport {
         matches!(plan.report.format, Format::Xml | Format::Output2 { .. })
     }
 
-    /// Writes the reports of archives of one search, which the caller has compared.
+    /// Writes the reports of archives. The caller has verified that they store the same search.
     ///
     /// # Errors
     /// Archives that do not fit the database; an output that cannot be written.
@@ -113,8 +113,8 @@ impl ArchiveReport {
     }
 }
 
-/// Writes the report of an iteration of psiblast. Archives do not have the subjects of the
-/// iteration before.
+/// Writes the report of an iteration of psiblast. All subjects are reported as new, because
+/// archives do not store the subjects of the previous iteration.
 fn write_iteration(
     reporter: &mut Reporter<'_>,
     (block, hits, number): (&PreparedBlock, &[Vec<SubjectHit>], usize),

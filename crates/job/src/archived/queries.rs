@@ -66,8 +66,8 @@ pub(super) fn generated_id(number: usize) -> SeqId {
     SeqId::Local(ObjectId::Text(format!("Query_{number}").into_bytes()))
 }
 
-/// Returns N of a [generated](generated_id) identifier. Others that begin alike, such as
-/// `Query_007`, are those of the user.
+/// Returns N if an identifier is a [generated](generated_id) `Query_N`, otherwise `None`. Similar
+/// identifiers, such as `Query_007`, come from the user.
 fn generated_number(id: &SeqId) -> Option<usize> {
     let SeqId::Local(ObjectId::Text(text)) = id else { return None };
     let number = std::str::from_utf8(text).ok()?.rsplit('_').next()?.parse().ok()?;
@@ -90,7 +90,7 @@ fn prepare(record: &QueryRecord, archive: &StoredArchive, engine: &Search) -> Qu
     query
 }
 
-/// Returns what reports show of the query's search.
+/// Returns the data about the search of a query that reports show, from the archive.
 fn archived_query(
     query: &ArchivedSequence,
     archive: &StoredArchive,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 const MIN_LETTERS: i32 = 100;
 /// Minimum number of extensions that a batch should cause.
 const MIN_EXTENSIONS: i32 = 1_000_000;
-/// Letters of the database per extension that a batch should cause.
+/// Number of letters of the database for each extension that a batch should cause.
 const LETTERS_PER_EXTENSION: i64 = 3000;
 /// Number of extensions per letter that BLAST+ assumes for the first batch.
 const FIRST_EXTENSIONS_PER_LETTER: i32 = 200;
@@ -21,8 +21,8 @@ const DEFAULT_FIRST_LETTERS: i32 = 5000;
 /// Limits of a block of queries with adaptive batches. Blocks are large because each one costs a
 /// pass over a nucleotide database, however few words its queries have.
 const ADAPTIVE_BLOCK: BlockLimits = BlockLimits { queries: 10_000, residues: (50_000, 500_000) };
-/// Weight of the last batch in the mean number of extensions per letter. Earlier batches have the
-/// rest.
+/// Weight of the last batch in the mean number of extensions per letter. The mean of all earlier
+/// batches has the remaining weight.
 const LAST_BATCH_WEIGHT: f64 = 0.3;
 
 /// Limits of a block of queries.
@@ -37,8 +37,8 @@ struct BlockLimits {
 pub enum BatchSize {
     /// A constant number of letters.
     Fixed(usize),
-    /// The number of letters that should cause the wanted number of extensions, estimated from
-    /// earlier batches.
+    /// The number of letters that is expected to cause the wanted number of extensions. It is
+    /// estimated from earlier batches.
     Adaptive {
         /// Maximum number of letters of a batch.
         max_letters: i32,
@@ -59,8 +59,8 @@ impl BatchSize {
         }
     }
 
-    /// Returns the minimum and the maximum number of residues of a block on ranks, unless an option
-    /// sets the number.
+    /// Returns the minimum and the maximum number of residues of a block on ranks, if no option
+    /// sets the number of residues.
     pub fn block_residues(self) -> (u64, u64) {
         match self {
             BatchSize::Fixed(letters) => (letters as u64, BLOCK_RESIDUES),
@@ -141,19 +141,19 @@ impl BatchSizer {
         self.clamp();
     }
 
-    /// Returns the state from which another process can continue.
+    /// Returns the state from which another process can form the next batches.
     pub fn state(&self) -> BatchState {
         BatchState { letters: self.letters, ratio: self.ratio }
     }
 
-    /// Continues from the state of another process.
+    /// Restores the state that another process had after its last batch.
     pub fn resume(&mut self, state: BatchState) {
         (self.letters, self.ratio) = (state.letters, state.ratio);
         self.clamp();
     }
 
-    /// Limits the number of letters of the next batch. Like BLAST+, it forgets the ratio if it
-    /// changes the number.
+    /// Limits the number of letters of the next batch. Like BLAST+, this discards the mean number
+    /// of extensions per letter if the number was outside of the limits.
     fn clamp(&mut self) {
         let BatchSize::Adaptive { max_letters } = self.size else { return };
         if self.letters > max_letters {

@@ -34,11 +34,11 @@ pub struct EncodingStatistics {
     pub kind: Encoding,
     /// Number of blocks sent in this encoding.
     pub blocks: u64,
-    /// Bytes of the records of these sent blocks.
+    /// Bytes of the records of the blocks that were sent in this encoding.
     pub bytes: u64,
     /// Number of blocks encoded in this encoding, whether they were sent or only compared.
     pub encoded_blocks: u64,
-    /// Bytes of the results of these encoded blocks.
+    /// Bytes of the results of all blocks that were encoded in this encoding.
     pub encoded_bytes: u64,
     /// Seconds of encoding in total, during which the search waited.
     pub encode_seconds: f64,
@@ -60,7 +60,7 @@ pub struct LinkStatistics {
 /// Consecutive blocks with the same encoding for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChosenEncoding {
-    /// Number of the first block, as this run counts.
+    /// Number of the first of these blocks, counted from the start of this run.
     pub block: u64,
     /// Number of blocks.
     pub blocks: u64,
@@ -132,8 +132,9 @@ impl EncodingCosts {
         }
     }
 
-    /// Estimates the cost of encoding a block of this weight, without `report_seconds`, and the
-    /// seconds of formatting its report. Returns `None` for an encoding that was never used.
+    /// Estimates the cost of encoding a block of this weight, with `report_seconds` 0. Also returns
+    /// the seconds that formatting the block's report takes. Returns `None` for an encoding that
+    /// was never used.
     pub fn expected_cost(&mut self, kind: Encoding, weight: f64) -> Option<(Cost, f64)> {
         let RecentSums { weight: of, bytes, encode, format } = self.statistics_of(kind).recent;
         let times = weight / of;

@@ -15,11 +15,11 @@ pub struct FingerprintItem {
     pub partition: PartitionId,
     /// Number of the volume, from 0.
     pub volume: usize,
-    /// The file of the volume.
+    /// The kind of the file: residues or definition lines.
     pub sequence_file: SequenceFile,
 }
 
-/// Fingerprint of each part of each file.
+/// For each file of each volume, the fingerprint of each partition's part of it.
 pub type FingerprintSums = BTreeMap<FingerprintItem, u128>;
 
 /// Fingerprints of the searched part of each volume. Empty if the job does not need them.

@@ -90,8 +90,8 @@ impl<'a> PssmFiles<'a> {
         PssmFiles { iteration, count: 0 }
     }
 
-    /// Writes a PSSM to its files. It replaces the previous PSSM, or its files get its number as a
-    /// suffix.
+    /// Writes a PSSM to the files of the plan. It replaces the previous PSSM there. If each PSSM
+    /// gets its own files, their names end with the number of the PSSM instead.
     ///
     /// # Errors
     /// A file that cannot be written; the message names it.
@@ -106,7 +106,7 @@ impl<'a> PssmFiles<'a> {
         Ok(())
     }
 
-    /// Writes PSSMs of a query, if the plan has files for them.
+    /// Writes the PSSMs `kept` of a query, if the plan has files for them.
     ///
     /// # Errors
     /// As [`save`](Self::save).

@@ -42,8 +42,8 @@ const COMPOSITION_RESET: &str = "Composition-based score adjustment conditioned 
     score adjustment is not supported with PSSMs, resetting to default value of standard composition-based statistics";
 /// Text after the report of a query whose last iteration found no new subject.
 pub const CONVERGED: &[u8] = b"\nSearch has CONVERGED!\n";
-/// Maximum e-value of an alignment in the comparison with the inclusion threshold. BLAST+ starts
-/// its search for the lowest e-value of an alignment with this one (`GetLowestEvalue`,
+/// E-values above this one are compared with the inclusion threshold as if they were this one.
+/// BLAST+ starts its search for the lowest e-value of a subject with it (`GetLowestEvalue`,
 /// psiblast_aux_priv.cpp).
 const WORST_EVALUE: f64 = 10.0;
 /// Largest frequency that counts as 0.
@@ -148,12 +148,12 @@ impl<'a> IterationRules<'a> {
         self.plan.report.format == Format::Archive
     }
 
-    /// Returns whether subjects that the report does not show are missing in the next PSSM, too.
+    /// Returns whether the next PSSM leaves out the subjects that the report does not show.
     fn drops_hidden_subjects(&self) -> bool {
         matches!(self.plan.report.format, Format::Xml | Format::Output2 { .. })
     }
 
-    /// Returns whether the report consists of independent parts. Documents do not.
+    /// Returns whether the report consists of independent parts. XML, JSON and ASN.1 do not.
     pub fn has_independent_parts(&self) -> bool {
         !self.plan.report.format.is_document()
     }
@@ -161,7 +161,7 @@ impl<'a> IterationRules<'a> {
     /// Splits the hits of an iteration into the parts that are reported separately: one for each
     /// occurrence of a pattern, or a single part without a pattern. The next PSSM is made from the
     /// first part. For XML and JSON, subjects that the report does not show are dropped first
-    /// (`CSearchResults::TrimSeqAlign`); other reports show a copy of the list, which is shorter.
+    /// (`CSearchResults::TrimSeqAlign`). Other reports drop them only from a copy of the hits.
     fn split_parts(
         &self,
         begun: &mut IterationStart,
@@ -307,8 +307,8 @@ impl<'a> IterationRules<'a> {
     }
 
     /// Records the hits of a query's iteration; outlines of their alignments suffice. Returns the
-    /// data for its report. If [`make_pssm`](Self::make_pssm) must make a PSSM, also returns what
-    /// `use_hits` returns for the hits from which it is made.
+    /// data for the report of the iteration. If [`make_pssm`](Self::make_pssm) must make a PSSM,
+    /// this calls `use_hits` with the hits for the PSSM, and also returns the result.
     pub fn record_iteration<T>(
         &self,
         progress: &mut QueryProgress,
@@ -323,7 +323,7 @@ impl<'a> IterationRules<'a> {
         (ReportedIteration::new(self, record, start, parts), used)
     }
 
-    /// Starts the next iteration of a query; returns the data that its report needs.
+    /// Starts the next iteration of a query, and returns the data for the report of the iteration.
     fn begin(&self, progress: &mut QueryProgress, record: &QueryRecord) -> IterationStart {
         let kept = if self.saves_pssms() { progress.current_pssm() } else { None };
         let messages = self.messages(progress, record);
@@ -353,8 +353,9 @@ impl<'a> IterationRules<'a> {
         false
     }
 
-    /// Makes the next PSSM of a query. `subjects` are the subjects of its iteration: the
-    /// [alignments](Self::alignments_for_pssm) of each, with the letters of the subject in them.
+    /// Makes the next PSSM of a query from `subjects`, the subjects of its last iteration. Each
+    /// subject comes as its [alignments](Self::alignments_for_pssm), each with the letters of the
+    /// subject that it covers.
     pub fn make_pssm<A: Borrow<Alignment>, L: AsRef<[u8]>>(
         &self,
         progress: &mut QueryProgress,

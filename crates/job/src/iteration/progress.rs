@@ -23,7 +23,7 @@ pub struct QueryProgress {
     pub last: Vec<KeptPssm>,
     /// The error that ended the iterations, and with them the whole search.
     pub failure: Option<Error>,
-    /// Number of iterations with hits.
+    /// Number of finished iterations that had hits.
     pub(super) done: usize,
     /// OIDs of the subjects below the inclusion threshold in the last iteration.
     pub(super) found: BTreeSet<u32>,

@@ -14,8 +14,8 @@ use crate::subjects::SubjectDatabase;
 /// Interval of probes in blocks. A probe encodes a block in all encodings, because the costs change
 /// with the queries. Early blocks are probed more often if that is cheap.
 const PROBE_INTERVAL: u64 = 32;
-/// Largest share of the time since the start that probes may have taken, for an additional early
-/// probe.
+/// Share of the time since the start. An early block is not probed if earlier probes took a larger
+/// share.
 const PROBE_SHARE: f64 = 0.01;
 
 /// Function that encodes a block in the given encoding. Also returns the time of the whole
@@ -131,7 +131,7 @@ impl<'a> EncodingChooser<'a> {
     }
 
     /// Returns the expected cost of a block with these hits in each encoding. `search` and
-    /// `traceback` are the seconds that these took for the block.
+    /// `traceback` are the seconds that these phases took for the block.
     fn costs(
         &mut self,
         encodings: &[Encoding],
@@ -158,8 +158,8 @@ impl<'a> EncodingChooser<'a> {
         encodings.iter().filter_map(|&encoding| cost(encoding)).collect()
     }
 
-    /// Returns the share of the database's letters in the subjects of a query, as the mean over all
-    /// queries.
+    /// Returns the share of the database's letters that are in the subjects of a query's hits, as
+    /// the mean over all queries.
     fn subject_share(&self, hits: &[Vec<SubjectHit>]) -> f64 {
         let length = |hit: &SubjectHit| f64::from(self.subjects.searched.length_of(hit.oid));
         let shown: f64 = hits.iter().flatten().map(length).sum();

@@ -98,8 +98,8 @@ impl<'a> MetadataEncoder<'a> {
 
     /// Returns whether a search of only the shown subjects certainly finds the same hits. Hidden
     /// subjects may influence the shown ones: by a filter of all subjects of a query, by the order
-    /// of a subject's HSPs, or by the hit lists of chunks. The other queries of a batch that
-    /// extends beyond the block are unknown.
+    /// of a subject's HSPs, or by the hit lists of chunks. It is also uncertain if a batch extends
+    /// beyond the block, because its other queries are unknown.
     fn can_be_searched_again(&self, searched: &SearchedBlock) -> bool {
         self.has_independent_subjects
             && !searched.has_chunks
@@ -122,8 +122,8 @@ pub fn encode_block(searched: SearchedBlock, results: BlockResults) -> Result<Ve
     block.encode().map_err(memory_error)
 }
 
-/// Encodes a block of psiblast and its results as the body of a record. Each of its queries is a
-/// batch of its own. Adds the costs, since `begun`, to `costs`.
+/// Encodes a block of psiblast and its results as the body of a record. Each query of the block is
+/// a batch of its own. Adds the bytes, and the time since `begun`, to `costs`.
 ///
 /// # Errors
 /// No memory.

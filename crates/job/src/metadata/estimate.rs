@@ -35,19 +35,23 @@ const LINKS: [f64; 3] = [10.0, 100.0, 1000.0];
 
 /// Estimated bytes and times of a search with metadata. Its display is a table for users.
 pub struct Estimate {
-    /// Number of all queries, if known, and of those in the sample.
+    /// Number of all queries, if known.
     queries: Option<u64>,
+    /// Number of queries in the sample.
     sampled: u64,
-    /// Time to search the sample, and the number of threads that searched it.
+    /// Time to search the sample.
     took: Duration,
+    /// Number of threads that searched the sample.
     threads: usize,
-    /// Threads of the whole search, and of the I/O site.
+    /// Number of threads of the whole search.
     search_threads: usize,
+    /// Number of threads of the I/O site.
     io_threads: usize,
     /// Expected seconds of the whole search.
     search: f64,
-    /// Expected bytes of the report, and expected seconds to make it at the search site.
+    /// Expected bytes of the report.
     report_bytes: f64,
+    /// Expected seconds to make the report at the search site.
     format: f64,
     costs: Vec<Cost>,
     encodings: EncodingChoice,

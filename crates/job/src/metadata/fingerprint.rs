@@ -20,8 +20,8 @@ pub fn fingerprint_database(subjects: &SubjectDatabase) -> Result<DatabaseFinger
     Ok(with_sums(subjects, sums))
 }
 
-/// Computes the fingerprint of a database. If it is on disk, the ranks have read its files, and
-/// `contents` are the fingerprints of these.
+/// Computes the fingerprint of a database. If the database is on disk, `contents` are the
+/// fingerprints of its files, which the ranks have read.
 ///
 /// # Errors
 /// Sequences that are not in database files, and cannot be read.
@@ -35,8 +35,8 @@ pub fn fingerprint_ranks_database(
     }
 }
 
-/// Combines the fingerprints of residues and headers with counts and the fingerprint of everything
-/// else.
+/// Creates the fingerprint of a database from the fingerprints of its residues and headers, its
+/// numbers of sequences and letters, and the fingerprint of all its other contents.
 fn with_sums(subjects: &SubjectDatabase, [residues, headers]: [u128; 2]) -> DatabaseFingerprint {
     DatabaseFingerprint {
         sequences: subjects.searched.sequence_count(),

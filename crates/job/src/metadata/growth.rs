@@ -18,7 +18,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Bytes on the disk.
+    /// Number of bytes of the file that are on the disk.
     bytes: u64,
     end: Option<End>,
 }

@@ -83,8 +83,8 @@ impl<P: ReportSink> ReportMaker<'_, P> {
         Ok(())
     }
 
-    /// Counts the wanted queries of a block that contains its report. Writes the start of the
-    /// report if it has not begun.
+    /// Prints the warnings of the wanted queries of a block that contains its report, and counts
+    /// these queries as reported. Writes the start of the report if it is not written yet.
     fn count_sent_block(
         &mut self,
         records: &[QueryRecord],
@@ -105,8 +105,8 @@ impl<P: ReportSink> ReportMaker<'_, P> {
         Ok(())
     }
 
-    /// Writes the wanted parts of a report that a block contains; `None` if the parts do not match
-    /// the queries.
+    /// Writes the parts of a block's report that belong to the wanted queries; `None` if the number
+    /// of parts does not match the queries.
     fn write_parts(
         &mut self,
         results: &BlockResults,
@@ -181,7 +181,7 @@ const NO_LETTERS: &str = "the queries of a block have invalid letters";
 const OTHER_ENCODING: &str = "a block of queries has another encoding than the header names";
 const NO_REPORT: &str = "the report of a block of queries cannot be read";
 
-/// Keeps the items that are wanted.
+/// Removes the items that are not wanted. `wanted` has a flag for each item.
 fn keep<T>(all: &mut Vec<T>, wanted: &[bool]) {
     let mut wanted = wanted.iter();
     all.retain(|_| wanted.next().is_some_and(|&wanted| wanted));

@@ -19,8 +19,9 @@ use crate::error::Error;
 use crate::interrupt::restore_default_signals;
 use crate::plan::Link;
 
-/// Number of refused connections that are all reported, then the shortest time between two reports.
+/// Number of refused connections that are all reported. Later ones are reported at intervals.
 const MAX_REPORTED: u32 = 20;
+/// Shortest time between two reports, after [`MAX_REPORTED`] refused connections.
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Options of a receiver.
@@ -125,11 +126,11 @@ pub fn receive(
 /// with messages.
 #[derive(Debug, Default)]
 struct Rejections {
-    /// Number of reported connections.
+    /// Number of refused connections that were reported.
     reported: u32,
-    /// Time of the last report.
+    /// Time of the last report of a refused connection.
     last: Option<Instant>,
-    /// Number of refused connections since then.
+    /// Number of connections refused without a report since the last report.
     silent: u64,
 }
 

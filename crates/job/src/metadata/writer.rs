@@ -41,8 +41,8 @@ pub struct MetadataWriter<'a> {
     sink: MetadataSink,
     /// State of the records that the I/O site holds from an earlier run.
     resumed: Option<HeldMetadata>,
-    /// Verifies the records that the I/O site holds while they are made again; `None` otherwise,
-    /// and after the last of them.
+    /// Verifies the records that the I/O site holds while this run makes them again. It is `None`
+    /// after the last of them, and if no records are verified.
     verifier: Option<ResumeVerifier>,
     blocks: u64,
     queries: u64,
@@ -52,10 +52,10 @@ pub struct MetadataWriter<'a> {
     pages: Parts,
 }
 
-/// A report in parts: that of a block, or the end.
+/// The report of a block in parts, or the end of the report.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// Bytes before the queries, or after them.
+    /// Bytes before the reports of queries, or the end of the report.
     rest: Vec<u8>,
     queries: Vec<Vec<u8>>,
 }

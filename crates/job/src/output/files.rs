@@ -48,10 +48,10 @@ pub fn divide_report(joined: &Path, files: &ReportFiles) -> Result<(), Error> {
         .map_err(|error| super::failure(&files.index, None, &error))
 }
 
-/// Documents one after the other.
+/// Reader of a file that contains documents one after the other.
 struct Documents {
     reader: BufReader<File>,
-    /// Bytes with which only the first line of a document begins.
+    /// Bytes with which the first line of each document begins, and no other line.
     start: &'static [u8],
     /// The first line of the next document; empty at the end.
     line: Vec<u8>,

@@ -35,7 +35,7 @@ pub trait ReportSink {
     /// Appends bytes before, between or after the reports of queries.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Prepares for the report of the block's queries from this number on.
+    /// Prepares to write the reports of the block's queries from index `_first_query` on.
     fn begin_batch(&mut self, _first_query: usize) -> Result<(), Error> {
         Ok(())
     }
@@ -185,9 +185,9 @@ impl Output {
         Some(path)
     }
 
-    /// Completes the report: writes everything, and gives a regular file its final name. If the
-    /// final path is a file with several names (hard links), all names stay and refer to the new
-    /// contents.
+    /// Completes the report: writes the bytes that are still buffered, and gives a regular file its
+    /// final name. If the final path is a file with several names (hard links), all names stay and
+    /// refer to the new contents.
     ///
     /// # Errors
     /// The output cannot be written; a mapped file has changed, so that the report may be of two
@@ -219,7 +219,8 @@ impl Output {
 
 impl Drop for Output {
     /// Removes an unfinished report, so that nobody takes it for a complete one. For pipes and
-    /// devices, the rest is written, unless a file of the database has changed meanwhile.
+    /// devices, the buffered bytes are still written, unless a file of the database has changed
+    /// meanwhile.
     fn drop(&mut self) {
         if !self.writer.buffer().is_empty() && check_mapped_files().is_err() {
             self.writer.get_mut().is_given_up = true;

@@ -110,13 +110,13 @@ impl Names {
         self.directory.join(name)
     }
 
-    /// Returns the names that this run may use.
+    /// Returns the paths that this run may give its file, in the order in which they are tried.
     fn own_paths(&self) -> impl Iterator<Item = PathBuf> {
         let numbers = self.run.map_or(0..NAMES_TRIED, |run| run.number..run.number + 1);
         numbers.map(|number| self.numbered_path(number))
     }
 
-    /// Returns the names of files that other runs may have left.
+    /// Returns the paths of unfinished files that other runs may have left.
     fn paths_of_others(&self) -> impl Iterator<Item = PathBuf> {
         let numbers = self.run.map_or(0..NAMES_TRIED, |run| 1..run.number);
         numbers.map(|number| self.numbered_path(number))
@@ -154,8 +154,8 @@ fn lock_new_file(file: &File) -> bool {
     }
 }
 
-/// Returns whether a run that has ended left a file of one of these owners. With `has_one_user` a
-/// job has one run at a time, so no lock needs to be tested.
+/// Returns whether a file belongs to one of these owners and was left by a run that has ended. With
+/// `has_one_user`, the job has only one run at a time, so the lock of the file is not tested.
 fn is_abandoned(path: &Path, owners: [Option<u32>; 2], has_one_user: bool) -> bool {
     let Ok(file) = open_regular(File::options().write(true), path) else { return false };
     file.metadata().is_ok_and(|meta| owners.contains(&Some(meta.uid())))

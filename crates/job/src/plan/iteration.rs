@@ -18,9 +18,9 @@ const MIN_BLOCK_RESIDUES: u64 = 5_000;
 
 impl Plan {
     /// Returns the number of residues of queries in a block: `usual_residues` without iterations.
-    /// With iterations a block may be smaller, because PSSMs take about a kilobyte per residue, in
-    /// all copies. They must not take more memory than a small database, but a large database
-    /// should be read rarely.
+    /// With iterations a block may be smaller, because all copies of a PSSM together take about a
+    /// kilobyte per residue. PSSMs must not take more memory than a small database, but a large
+    /// database should be read rarely.
     pub(crate) fn block_residues(&self, usual_residues: u64, database_residues: u64) -> u64 {
         match self.iteration {
             Some(_) => usual_residues.min((database_residues / 1000).max(MIN_BLOCK_RESIDUES)),

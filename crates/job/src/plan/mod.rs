@@ -108,9 +108,10 @@ pub enum MaskAlgorithm {
 /// Division of the work among threads (`-mt_mode`). It never changes the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ThreadDivision {
-    /// Threads share the subjects, or divide the work in a better way.
+    /// Threads share the subjects, or divide the work in a way that is faster.
     Database,
-    /// Threads share the queries. Their number is the one that the user typed.
+    /// Threads share the queries (`-mt_mode 1`). The number of threads is the one that the user
+    /// typed.
     Queries,
 }
 
@@ -119,7 +120,7 @@ pub enum ThreadDivision {
 pub struct Plan {
     /// The program's name as typed, in reports and checkpoints.
     pub program: String,
-    /// The program that reports name. It may be another program.
+    /// The program that reports name. It may differ from the program that runs.
     pub reported_program: ReportedProgram,
     /// Kind of the queries.
     pub query_kind: SequenceKind,
@@ -154,8 +155,8 @@ pub struct Plan {
     /// database: in the batch size that an environment variable sets, or a missing name of files.
     /// With adaptive batches it has begun the report by then.
     pub late_error: Option<Error>,
-    /// Letters of queries that justify a thread if threads divide the queries. If there are fewer
-    /// per thread, BLAST+ warns; `None` for a release that does not.
+    /// Number of letters of queries that justify a thread, if threads divide the queries. BLAST+
+    /// warns if there are fewer letters per thread; `None` for a release that never warns.
     pub thread_letters: Option<usize>,
     /// The papers that reports cite.
     pub citations: Citations,

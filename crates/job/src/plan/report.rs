@@ -87,8 +87,8 @@ pub struct Report {
     pub sort_hits: Option<usize>,
     /// Value of `-sorthsps`, where the format supports it.
     pub sort_hsps: Option<usize>,
-    /// Whether JSON and XML2 of iterated searches lack what depends on the letters of sequences, as
-    /// in later releases of BLAST+.
+    /// Whether JSON and XML2 of iterated searches lack titles of queries, and positions and letters
+    /// of alignments, as in later releases of BLAST+.
     pub lacks_sequences: bool,
 }
 

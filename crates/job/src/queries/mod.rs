@@ -415,8 +415,7 @@ impl<'a> QueryReader<'a> {
             .or_else(|| of_database.map(Error::engine))
     }
 
-    /// Prints BLAST+'s warning if the queries that were read are too few for the threads among
-    /// which it divides them.
+    /// Prints BLAST+'s warning if there are too few queries for the threads that divide them.
     pub fn warn_of_few_queries(&self, audience: &dyn Audience) {
         let warning = self.thread_shares.warning(self.plan);
         warning.iter().for_each(|warning| audience.warn_from_rank(warning.as_bytes()));

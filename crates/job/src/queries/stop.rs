@@ -1,4 +1,4 @@
-//! Where BLAST+ ends a search before the last query.
+//! Errors with which BLAST+ ends a search before the last query.
 
 use super::messages::all_empty_error;
 use crate::error::{Error, NO_SEQUENCES};
@@ -19,7 +19,8 @@ pub struct BatchFacts {
 
 impl BatchFacts {
     /// Returns the error with which BLAST+ ends its search instead of searching this batch.
-    /// `refuse` returns the error if it refuses to search the batch with the plan's options.
+    /// `refuse` returns the error with which BLAST+ refuses the plan's options for this batch, if
+    /// it does.
     pub fn error(self, refuse: impl FnOnce() -> Option<Error>) -> Option<Error> {
         match self {
             BatchFacts { read_error: Some(error), .. } => Some(error),

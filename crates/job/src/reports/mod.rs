@@ -51,7 +51,7 @@ pub fn setup<'a>(plan: &'a Plan, subjects: &SubjectDatabase) -> model::ReportSet
     }
 }
 
-/// Returns how JSON and XML2 hold the results of a query.
+/// Returns the form in which JSON and XML2 hold the results of a query.
 fn results(plan: &Plan, subjects: &SubjectDatabase) -> Results {
     if subjects.summary.is_subject {
         return Results::Subjects(subjects.listed_subjects());
@@ -120,7 +120,7 @@ pub fn batches_for_report(
     batch_ranges(batches).take_while(|batch| batch.end <= queries).collect()
 }
 
-/// Sets for each query of a batch whether an earlier one has hits.
+/// Sets for each query of a batch whether an earlier query of the batch has hits.
 pub fn mark_earlier_hits(batch: &mut [QueryResult]) {
     let mut follows_hits = false;
     for result in batch {
@@ -129,7 +129,7 @@ pub fn mark_earlier_hits(batch: &mut [QueryResult]) {
     }
 }
 
-/// Adds to a request the values that depend on the opened subjects.
+/// Adds the values that depend on the opened subjects to the request that archives store.
 pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, subjects: &SubjectDatabase) {
     request.warnings.extend(subjects.opening_warnings.iter().cloned());
     request.searches_nothing = subjects.is_database_empty;
@@ -148,7 +148,7 @@ pub fn complete_request(request: &mut ArchiveRequest, plan: &Plan, subjects: &Su
     }
 }
 
-/// Returns what archives say about the list that restricts the subjects
+/// Returns the options with which archives describe the list that restricts the subjects
 /// (`CExportStrategy::x_Process_SearchDb`). The list of taxids is stored also if it is empty,
 /// because the user gave another list. Identifiers are not stored. GIs that exclude keep the order
 /// of the list, and others are sorted.
@@ -171,7 +171,7 @@ fn list_options(list: &Restriction, taxids: &[i32]) -> Vec<ArchiveOption> {
     gis.into_iter().chain([option("TaxidList", OptionValue::Integers(taxids))]).collect()
 }
 
-/// Returns what archives say about the matrices of an iterated search.
+/// Returns the parameters with which archives describe the PSSMs of an iterated search.
 fn archived_pssms(plan: &Plan, iteration: &IterationPlan) -> ArchivedPssms {
     let scoring = &iteration.params.scoring;
     let mode = iteration.params.composition.number();

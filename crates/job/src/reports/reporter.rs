@@ -22,7 +22,8 @@ use crate::trace::{Kind, Lane, Recorder};
 
 /// Minimum number of queries per thread whose reports are formatted together.
 const QUERIES_PER_THREAD: usize = 4;
-/// Number of hits per thread up to which more queries are formatted together.
+/// Number of hits per thread up to which more than [`QUERIES_PER_THREAD`] queries per thread are
+/// formatted together.
 const HITS_PER_THREAD: usize = 2000;
 
 /// The formatted report of a query.
@@ -279,7 +280,7 @@ impl<'a> Reporter<'a> {
         Ok(report)
     }
 
-    /// Writes the rest of an incomplete report when the next query cannot be read.
+    /// Writes the remaining text of an incomplete report, when the next query cannot be read.
     ///
     /// # Errors
     /// Output that cannot be written.
@@ -315,7 +316,7 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// Returns the number of leading results whose reports are formatted together.
+/// Returns the number of queries, from the first one, whose reports are formatted together.
 fn count_reported_together(results: &[QueryResult], format: &model::Format) -> usize {
     let threads = rayon::current_num_threads();
     // Objects of JSON and XML2 can be large without hits: they may list all subjects.

@@ -33,13 +33,13 @@ const SUBJECTS_PER_STEP: u64 = 128;
 pub struct DatabaseScan<'a> {
     subjects: &'a SubjectDatabase,
     supply: PartitionSupply,
-    /// Whether the supply keeps the bytes, so that every search gets the same.
+    /// Whether the supply keeps the loaded bytes, so that every search gets the same bytes.
     is_stable: bool,
     halt: Halt,
-    /// Whether the bytes were validated and stay the same. Then later searches need not validate
-    /// them.
+    /// Whether the loaded bytes were validated and stay the same, so that later searches need not
+    /// validate them.
     is_validated: bool,
-    /// Receives the progress.
+    /// Receiver of the progress, if there is one.
     audience: Option<&'a dyn Audience>,
     /// Scratch spaces for alignments that no thread uses at present.
     scratches: ScratchPool<AlignScratch>,
@@ -171,9 +171,9 @@ impl<'a> DatabaseScan<'a> {
         self.supply.loader()
     }
 
-    /// Returns the best division of a block for this scan. If there are fewer subjects than
-    /// threads, the threads divide the searchers among themselves. This requires more searchers
-    /// than subjects, and bytes that the supply keeps.
+    /// Returns the best division of a block for this scan. If there are fewer subjects than threads,
+    /// the threads divide the searchers among themselves. This requires that the block has more
+    /// searchers than there are subjects, and that the supply keeps its bytes.
     pub fn division(&self) -> GroupDivision {
         let threads = rayon::current_num_threads();
         match usize::try_from(self.subject_count()) {

@@ -25,12 +25,12 @@ use crate::trace::{Kind, Lane, Recorder};
 
 /// Least number of residues in a range of OIDs, which a thread searches at a time.
 const RANGE_RESIDUES: u64 = 256 * 1024;
-/// Most ranges. Each range has a small cost for every query.
+/// Maximum number of ranges of OIDs. Each range takes a little time for every query.
 const MAX_RANGES: usize = 4096;
 /// Hits per thread that are aligned before the early stop is checked again (rules 6.1).
 const HITS_PER_THREAD: usize = 32;
 /// Number of hits per thread that are aligned together, over several queries, if all hits of these
-/// are wanted.
+/// queries must be aligned.
 const HITS_TOGETHER_PER_THREAD: usize = 512;
 
 /// Wall time of the phases.
@@ -49,7 +49,7 @@ pub struct TwoPhaseSearch<'a> {
     /// How the database comes into memory.
     pub choice: LoaderChoice,
     scan: DatabaseScan<'a>,
-    /// Receives the progress.
+    /// Receiver of the progress.
     audience: &'a dyn Audience,
     /// Time that the phases have taken so far.
     pub phase_times: PhaseTimes,
@@ -272,7 +272,7 @@ impl<'a> TwoPhaseSearch<'a> {
         Ok((selector.finish(), overflowed))
     }
 
-    /// Aligns the hits that the selector wants, query by query. `first` is the index of the first
+    /// Aligns the hits that the selector needs, query by query. `first` is the index of the first
     /// query of the batch.
     fn trace_queries(
         &self,
@@ -333,7 +333,7 @@ impl<'a> TwoPhaseSearch<'a> {
     }
 }
 
-/// Returns how many of these queries are aligned together: at least one.
+/// Returns how many queries, from the first one, are aligned together: at least one.
 fn count_aligned_together(hits: &[Vec<PrelimHit>]) -> usize {
     let most = HITS_TOGETHER_PER_THREAD * rayon::current_num_threads();
     let mut matches = 0;

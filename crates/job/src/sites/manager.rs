@@ -19,11 +19,13 @@ struct Manager<'a> {
     makers: u32,
     /// Number of threads of each maker.
     threads: u32,
-    /// Number of makers that have verified their database, and the idle makers among them.
+    /// Number of makers that have verified their database.
     ready: u32,
+    /// Makers that have no request.
     idle: Vec<Address>,
-    /// Number of blocks received, and the requests that wait for a maker.
+    /// Number of blocks received.
     received: u64,
+    /// Requests that wait for a maker.
     waiting: VecDeque<ReportRequest>,
     /// Body sizes in bytes of the records whose report is not written yet, in the order of records.
     sizes: VecDeque<u64>,

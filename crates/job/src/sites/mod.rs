@@ -43,7 +43,7 @@ pub struct IoSitePlan {
     pub threads: usize,
     /// Destination of the report.
     pub out: Destination,
-    /// Makes the plan of the report from the header.
+    /// Function that makes the plan of the report from the header of the metadata.
     pub plan: Box<ReportPlanner>,
 }
 

@@ -32,8 +32,8 @@ pub(super) fn open_fasta(
     hold_subjects(subjects, name, range, plan)
 }
 
-/// Holds subjects in memory. `name` is the name of their file; it is empty if reports do not state
-/// it.
+/// Creates the database of subjects that are held in memory. `name` is the name of their file, or
+/// empty if reports do not state it.
 pub(super) fn hold_subjects(
     mut subjects: Vec<FastaSubject>,
     name: &str,

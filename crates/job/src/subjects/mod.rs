@@ -59,7 +59,7 @@ pub struct SubjectDatabase {
     pub archived_taxids: Vec<i32>,
     /// Whether a restriction leaves no sequence of the database.
     pub is_database_empty: bool,
-    /// Whether BLAST+ refuses to search sequences as short as these.
+    /// Whether BLAST+ refuses to search these subjects because they are too short.
     is_too_short: bool,
     /// Whether subjects that a restriction excludes are aligned, too. BLAST+ aligns proteins
     /// without gaps before it reads their definition lines.
@@ -87,7 +87,7 @@ pub struct DatabaseFacts {
     pub letters: i64,
     /// Whether a restriction leaves no sequence of the database. BLAST+ warns of it for each query.
     pub is_empty: bool,
-    /// Whether BLAST+ refuses to search sequences as short as these.
+    /// Whether BLAST+ refuses to search these subjects because they are too short.
     pub is_too_short: bool,
 }
 
@@ -123,8 +123,8 @@ impl SubjectDatabase {
         database.complete(plan, WarningRecorder::new(audience), audience)
     }
 
-    /// Makes subjects without masks, restriction and names of taxa. `shortest` is the length of the
-    /// shortest one for the statistics.
+    /// Creates subjects without masks, restriction and names of taxa. `shortest` is the length of
+    /// the shortest subject, for the statistics.
     fn plain(
         whole: Database,
         searched: Database,
@@ -156,8 +156,8 @@ impl SubjectDatabase {
         }
     }
 
-    /// Adds what depends on the program, and the warnings that were recorded when the subjects were
-    /// opened.
+    /// Adds the properties that depend on the program, the names of taxa, and the warnings that
+    /// `recorder` received when the subjects were opened.
     fn complete(
         self,
         plan: &Plan,
@@ -177,7 +177,7 @@ impl SubjectDatabase {
         self.translation.is_some()
     }
 
-    /// Returns what queries depend on of the database.
+    /// Returns the properties of the database that affect queries.
     pub fn facts(&self) -> DatabaseFacts {
         DatabaseFacts {
             letters: self.letters(),

@@ -23,7 +23,7 @@ const BASE_GAP: u8 = 15;
 #[derive(Debug)]
 pub struct SharedIdentifiers {
     lookup: Lookup,
-    /// The shown sequences of hits, as far as they are known.
+    /// The OID of the sequence that reports show for each subject that was looked up, by OID.
     known: Mutex<HashMap<u32, u32>>,
 }
 
