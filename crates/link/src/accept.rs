@@ -30,7 +30,7 @@ const ROOM: [usize; 2] = [2, 256];
 const SHARE_OF_FILES: u64 = 4;
 /// Most known peers that have not named their stream, and most peers that wait to be passed on.
 const MOST_KNOWN: usize = 16;
-/// Divisor of the room: connections without a complete first message may keep this share of it.
+/// The share (1 / this) of the room that connections without a complete first message may keep.
 const SHARE_OF_SILENT: usize = 4;
 /// Most connections accepted in one turn of the acceptor.
 const ACCEPTED: usize = 64;

@@ -20,7 +20,7 @@ use crate::tls::UnknownKey;
 const OUTBOX: usize = 1 << 18;
 /// Decrypted bytes that are read at a time.
 const READ_BYTES: usize = 1 << 16;
-/// A side sends a message at least this often, so that its peer knows that it is alive.
+/// Longest time between two messages of a side, so that its peer knows that it is alive.
 const SIGN_OF_LIFE: Duration = Duration::from_millis(500);
 /// Bytes that a peer may send before it has proved its key; a handshake takes about 2,000.
 const MOST_UNPROVED: usize = 1 << 14;
@@ -294,8 +294,8 @@ fn classify(error: &TlsError, has_proved_key: bool) -> LinkError {
 }
 
 /// Enlarges the send buffer of a socket to [`WINDOW`]. If the limit of the system is lower, only a
-/// privileged process can do this. Otherwise the automatic size stays, which can exceed the limit
-/// for sizes that a program sets.
+/// privileged process can do this. In other processes the buffer keeps its automatic size. This may
+/// exceed the limit, which applies only to sizes that a program sets.
 fn widen(tcp: &TcpStream) {
     match is_allowed("wmem_max") {
         true => drop(sockopt::set_socket_send_buffer_size(tcp, WINDOW)),

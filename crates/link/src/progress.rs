@@ -10,7 +10,7 @@ use crate::dial::Target;
 pub(crate) struct Progress {
     /// Time of the last confirmation, or of the start of the stream.
     pub(crate) since: Instant,
-    /// Number of connections made since then.
+    /// Number of connections made since the last confirmation, or since the start of the stream.
     pub(crate) connections: u32,
 }
 
@@ -20,8 +20,8 @@ impl Progress {
         Progress { since: Instant::now(), connections: 0 }
     }
 
-    /// Adjusts the time after an exchange with the peer that took `took`. If that exceeds
-    /// `patience`, this process was stopped, and could not receive a confirmation meanwhile.
+    /// Excludes the time `took` of an exchange with the peer from the measured time if it exceeds
+    /// `patience`. This process was stopped then, and could not receive a confirmation.
     pub(crate) fn allow_for_stop(&mut self, took: Duration, patience: Duration) {
         if took > patience {
             self.since += took;

@@ -17,7 +17,7 @@ use crate::speed::{LinkSpeed, Meter};
 const ROOM: usize = 64 << 20;
 /// Longest wait for the socket before new bytes are sent.
 const TICK: Duration = Duration::from_millis(20);
-/// Longest time in which the sender tries to reconnect once everything is confirmed and only the
+/// Longest time in which the sender tries to reconnect when all bytes are confirmed and only the
 /// receiver's last message is missing.
 const LAST_WORD: Duration = Duration::from_secs(60);
 /// Reason that a sender gives if it ends before [`Sender::verify`] or [`Sender::write`].

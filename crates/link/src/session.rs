@@ -10,15 +10,16 @@ use crate::error::LinkError;
 use crate::message::{Message, StreamId};
 use crate::sink::{ReceiveEvent, ReceiveObserver, Sink};
 
-/// Received bytes are brought to disk when there are this many of them, or after this time.
+/// Number of received bytes after which they are brought to disk.
 const SYNC_BYTES: usize = 8 << 20;
+/// Time after the first received byte after which bytes are brought to disk, even if they are few.
 const SYNC_AFTER: Duration = Duration::from_millis(200);
 /// Time in which a sender may reconnect to receive the verdict on its stream.
 pub(crate) const RECONNECT_TIME: Duration = Duration::from_secs(5);
-/// Messages to a sender that connects while another sender is connected. That sender sends the
-/// stream of another search, or perhaps the same stream.
+/// Message to a sender that connects while a sender with the stream of another search is connected.
 const OTHER_STREAM: &str = "another search is received here; name another 'fleetblast receive', \
                             or start this search again when that one is through";
+/// Message to a sender that must wait for another sender, which perhaps sends the same stream.
 const OTHER_RUN: &str = "another run of this search, or of one with the same options, is connected";
 /// Longest wait for a new peer or for messages.
 const TICK: Duration = Duration::from_millis(50);
@@ -31,9 +32,9 @@ struct Session {
     stream: StreamId,
     begun: Instant,
     stage: Stage,
-    /// Number of bytes that have arrived and are not on the disk, and the time when the first of
-    /// them arrived.
+    /// Number of bytes that have arrived and are not on the disk.
     unsynced: usize,
+    /// Time when the first byte arrived that is not on the disk.
     since: Instant,
     synced: u64,
 }

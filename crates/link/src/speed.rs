@@ -29,13 +29,14 @@ const WEIGHT: f64 = 0.125;
 #[derive(Debug, Default)]
 pub struct Meter {
     speed: LinkSpeed,
-    /// Offset up to which bytes have been sent, and offset up to which they have arrived.
+    /// Offset up to which bytes have been sent.
     sent: u64,
+    /// Offset up to which bytes have arrived.
     received: u64,
     /// Start of the current period in which bytes are always in flight, and offset of its first
     /// byte.
     burst: Option<(Instant, u64)>,
-    /// Time and offset of each arrival in this period, for the latest part of it.
+    /// Times and offsets of the arrivals in the last second of the current period, oldest first.
     arrivals: VecDeque<(Instant, u64)>,
 }
 
