@@ -65,7 +65,7 @@ pub enum MetadataError {
         offset: u64,
         /// Bytes of memory that the record needs.
         needed: u64,
-        /// Bytes of memory that it may use.
+        /// Bytes of memory that the record may use.
         available: u64,
     },
     /// The metadata end before their end record is complete.

@@ -41,7 +41,8 @@ pub(crate) const ALIGNMENTS: usize = 3;
 /// Index of the column with the number of runs of each alignment.
 pub(crate) const RUNS: usize = 11;
 
-/// The columns of encoded alignments, except those of OIDs and their width.
+/// The columns of encoded alignments, without the columns for OIDs and the number of bits of an
+/// OID.
 #[derive(Debug, Default)]
 struct Columns<T> {
     /// Number of subjects of each query.
@@ -59,13 +60,14 @@ struct Columns<T> {
     /// Context, frame and adjustment of an alignment in one number.
     contexts: T,
     numbers: T,
-    /// Number of other alignments that share the e-value of an alignment.
+    /// Number of other alignments with which an alignment shares its e-value, as a linked set.
     linked: T,
     /// Number of runs of each alignment. A run is a number of equal columns, such as gaps.
     runs: T,
     ops: T,
-    /// Lengths of the runs of letter pairs, and lengths of the runs of gaps.
+    /// Lengths of the runs of letter pairs.
     pairs: T,
+    /// Lengths of the runs of gaps.
     gaps: T,
 }
 

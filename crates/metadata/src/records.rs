@@ -272,7 +272,7 @@ impl<R: Read> Records<R> {
 /// Message for a body that has another checksum than its head states.
 pub(crate) const WRONG_CHECKSUM: &str = "the checksum of a record is wrong";
 
-/// Reads `length` bytes, or fewer at the end of the input. `offset` is that of an error.
+/// Reads `length` bytes, or fewer at the end of the input. Errors state `offset`.
 fn fill(input: &mut impl Read, length: u64, offset: u64) -> Result<Vec<u8>, MetadataError> {
     let mut bytes = Vec::new();
     match input.take(length).read_to_end(&mut bytes) {

@@ -18,13 +18,14 @@ use crate::weight::{
 };
 use crate::{Encoding, MetadataError, hits};
 
-/// Most bytes of memory for each byte of encoded values and of columns.
+/// Most bytes of memory that a byte of encoded values or of a column takes when it is decoded.
 const WORST: u64 = 128;
 /// Encoded bytes of the smallest identifier. Of all values, it takes most memory for each encoded
 /// byte.
 const LEAST_ID: usize = 2;
 const _: () = assert!(2 * size_of::<SeqId>() <= WORST as usize * LEAST_ID);
-/// Most bytes of memory for each byte of letters and reports. They are copied once.
+/// Most bytes of memory that a byte of letters or of a report takes when it is decoded: the
+/// decompressed byte and a copy of it.
 const COPIED: u64 = 2;
 
 impl Record {

@@ -27,9 +27,10 @@ pub(crate) fn lists(lists: u64, items: u64, size: usize) -> u64 {
     slots.saturating_mul(size as u64).saturating_add(lists.saturating_mul(ALLOCATION))
 }
 
-/// Computes the memory that a value would take, from a value of a type that stands for its type.
+/// A type that is decoded instead of another type with the same encoding. It counts the memory that
+/// a value of the other type would take.
 pub(crate) trait Weigh {
-    /// The type of the value for which this type stands.
+    /// The other type.
     type Of;
 
     /// Returns the bytes of memory that the value takes outside of itself, in allocations.
@@ -42,7 +43,7 @@ pub(crate) struct Items<T> {
     of: PhantomData<T>,
 }
 
-/// Stands for bytes or a text.
+/// Is decoded instead of bytes or a text.
 type Bytes = Items<u8>;
 
 impl<T: Weigh> Weigh for Items<T> {
