@@ -69,8 +69,8 @@ fn private_in(directory: &Path) -> Result<Metadata, Error> {
 /// others.
 ///
 /// # Errors
-/// [`Error::Foreign`] for a file that does not meet this; [`Error::Io`] if the system reports an
-/// error.
+/// [`Error::Foreign`] for an existing file that does not meet these conditions; [`Error::Io`] if
+/// the system reports an error.
 pub fn open_private(path: &Path) -> Result<File, Error> {
     let mut options = File::options();
     options.read(true).write(true);
@@ -109,8 +109,8 @@ pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
 /// belong to the job.
 ///
 /// # Errors
-/// [`Error::Foreign`] for a file that does not meet this; [`Error::Io`] if the system reports an
-/// error.
+/// [`Error::Foreign`] for a file that does not meet these conditions; [`Error::Io`] if the system
+/// reports an error.
 pub fn open_own(options: &mut OpenOptions, path: &Path, owner: u32) -> Result<File, Error> {
     let foreign = |what: String| Error::Foreign { path: path.to_path_buf(), what };
     let file = match open_regular(options, path) {
@@ -130,8 +130,8 @@ pub fn open_own(options: &mut OpenOptions, path: &Path, owner: u32) -> Result<Fi
 
 /// Replaces a file atomically: after a crash it has either the old or the new contents.
 ///
-/// Writes the contents to a new file `aside` in the same directory first. Removes an existing file
-/// of that name before.
+/// Writes the contents to a new file `aside` in the same directory first. If a file `aside` exists,
+/// removes it before.
 pub(crate) fn replace(path: &Path, aside: &Path, contents: &[u8]) -> Result<(), Error> {
     remove_file(aside)?;
     let written: io::Result<()> = File::create_new(aside).and_then(|mut file| {

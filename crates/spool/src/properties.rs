@@ -63,7 +63,7 @@ pub struct VolumeProperties {
     pub date: String,
     /// Number of sequences in the volume.
     pub sequences: u32,
-    /// Checksum of the index before the offset tables.
+    /// Checksum of the part of the volume's index that precedes the offset tables.
     pub index: String,
     /// Checksum of the residues that are searched.
     pub residues: String,

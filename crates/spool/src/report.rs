@@ -173,8 +173,8 @@ impl SpooledReport {
 /// tab.
 const MOST_NUMBERS: usize = 2 * (20 + 1);
 
-/// Searches for a name in lines of [names] that arrive in parts. It keeps at most one line of that
-/// name in memory.
+/// Searches for a name in lines of [names] that arrive in pieces. Of an incomplete line, it keeps
+/// no more bytes than a line with this name can have.
 struct NameFinder<'a> {
     name: &'a [u8],
     /// The start of a line whose end has not arrived.
@@ -200,7 +200,7 @@ impl<'a> NameFinder<'a> {
         self.keep_partial_line(&bytes[last + 1..]);
     }
 
-    /// Returns the ranges of the results of queries with that name.
+    /// Returns the range of the result of each query with the name, in the block's output.
     fn finish(mut self) -> Vec<std::ops::Range<u64>> {
         let line = std::mem::take(&mut self.part);
         self.search_lines(&line);

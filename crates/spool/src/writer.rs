@@ -32,8 +32,9 @@ pub struct Writer {
     path: PathBuf,
     file: Option<File>,
     compressor: Compressor,
-    /// The first buffer, and the places of its shares.
+    /// The first buffer.
     contents: Vec<u8>,
+    /// The places of the shares in the first buffer.
     places: Vec<StoredShare>,
     /// Capacity of the first buffer in bytes.
     room: usize,
@@ -162,8 +163,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Fails if a synchronisation failed before, since it must not be repeated. The second attempt
-    /// would succeed, although the pages that the first could not write may be gone.
+    /// Fails if an earlier synchronisation failed. It must not be repeated: a second attempt would
+    /// succeed, although the pages that the first one could not write may be gone.
     fn check_reliable(&self) -> Result<(), Error> {
         match &self.unreliable {
             None => Ok(()),
@@ -171,7 +172,7 @@ impl Writer {
         }
     }
 
-    /// Adds a part, which must fit into the first buffer.
+    /// Adds a part of a result, which must fit into the first buffer.
     fn collect(
         &mut self,
         key: ResultKey,
