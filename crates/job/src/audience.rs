@@ -50,7 +50,7 @@ pub trait Audience: Send + Sync {
     /// Notifies the audience that a block and its report are finished.
     fn close_block(&self, _block: u32) {}
 
-    /// Shows a note after the progress, until the next note.
+    /// Shows a note beside the progress, until the next note replaces it.
     fn show_note(&self, _text: String) {}
 
     /// Notifies the audience that the job is finished.

@@ -134,7 +134,7 @@ impl Error {
         Self::new(exit::INPUT, message)
     }
 
-    /// Creates BLAST+'s error for an option that it reads although another option excludes it.
+    /// Creates BLAST+'s error for an option that is given together with an option that excludes it.
     pub fn excluded(option: &str) -> Self {
         let what = "The value is excluded by other arguments.";
         Self::new(

@@ -245,7 +245,8 @@ impl SignalWatch {
         Ok(SignalWatch { unfinished, signals: handle, thread: Some(thread), _last: last })
     }
 
-    /// Locks the file or directory to remove. No signal ends the process while the lock is held.
+    /// Locks the path of the file or directory that a signal removes; `None` if there is none. No
+    /// signal ends the process while the lock is held.
     pub fn lock_unfinished(&self) -> MutexGuard<'_, Option<PathBuf>> {
         lock(&self.unfinished)
     }

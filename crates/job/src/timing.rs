@@ -111,7 +111,7 @@ pub struct FleetTiming {
     pub message_bytes: Spread,
 }
 
-/// The distribution of a figure over all ranks.
+/// The smallest, mean and largest value of a measurement on all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
     /// Smallest value.
@@ -123,7 +123,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Computes the distribution of these values; all zero without values.
+    /// Computes the smallest, mean and largest of these values; all are zero without values.
     pub fn from_values(values: impl Iterator<Item = f64>) -> Self {
         let (mut count, mut sum, mut min, mut max) = (0_u32, 0.0, f64::MAX, 0.0_f64);
         for value in values {

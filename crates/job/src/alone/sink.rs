@@ -26,10 +26,10 @@ use crate::trace::Recorder;
 
 /// Receiver of the results of a search.
 pub enum ResultReceiver<'a> {
-    /// The output files of the plan. If there is a channel, metadata go through it to the I/O ranks
-    /// of the same job.
+    /// The output files of the plan. With a channel, metadata go through the channel to the I/O
+    /// ranks of the same job.
     Files(Option<&'a IoChannel>),
-    /// A function of the calling program, which receives one query after the other.
+    /// A function of the program that uses this library. It receives one query after the other.
     Visitor(Box<Visitor<'a>>),
 }
 

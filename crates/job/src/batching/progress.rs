@@ -55,7 +55,7 @@ impl BatchProgress {
     }
 
     /// Returns the next run: the queries from the first one with unknown extensions to query `end`,
-    /// or to the end of their batch if that comes first.
+    /// or to the end of its batch if the batch ends first.
     pub fn next_run(&self, end: usize, boundaries: &mut impl BatchBoundaries) -> BatchRun {
         let batch =
             self.batch_start..boundaries.end_of_batch(self.batch_start, self.sizer.letters());

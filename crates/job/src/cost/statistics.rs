@@ -60,11 +60,11 @@ pub struct LinkStatistics {
 /// Consecutive blocks with the same encoding for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChosenEncoding {
-    /// Number of the first of these blocks, counted from the start of this run.
+    /// Number of the first of the consecutive blocks, counted from the start of this run.
     pub block: u64,
-    /// Number of blocks.
+    /// Number of consecutive blocks.
     pub blocks: u64,
-    /// Encoding of these blocks.
+    /// Encoding of the consecutive blocks.
     #[serde(with = "named")]
     pub kind: Encoding,
     /// Reason for the encoding.

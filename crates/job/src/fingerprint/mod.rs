@@ -28,10 +28,10 @@ pub enum SequenceFile {
 }
 
 impl SequenceFile {
-    /// Both files of a volume.
+    /// Both files of a volume that are fingerprinted.
     pub const ALL: [SequenceFile; 2] = [SequenceFile::Residues, SequenceFile::Headers];
 
-    /// Returns the same file as a kind of file of a volume.
+    /// Converts this value to the kind of file that the database crate uses.
     pub fn file(self) -> VolumeFile {
         match self {
             SequenceFile::Residues => VolumeFile::Sequences,

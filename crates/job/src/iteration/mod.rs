@@ -42,9 +42,9 @@ const COMPOSITION_RESET: &str = "Composition-based score adjustment conditioned 
     score adjustment is not supported with PSSMs, resetting to default value of standard composition-based statistics";
 /// Text after the report of a query whose last iteration found no new subject.
 pub const CONVERGED: &[u8] = b"\nSearch has CONVERGED!\n";
-/// E-values above this one are compared with the inclusion threshold as if they were this one.
-/// BLAST+ starts its search for the lowest e-value of a subject with it (`GetLowestEvalue`,
-/// psiblast_aux_priv.cpp).
+/// Upper limit of e-values in the comparison with the inclusion threshold: larger e-values are
+/// reduced to it. BLAST+ starts its search for the lowest e-value of a subject with this value
+/// (`GetLowestEvalue`, psiblast_aux_priv.cpp).
 const WORST_EVALUE: f64 = 10.0;
 /// Largest frequency that counts as 0.
 const NO_FREQUENCY: f64 = 0.0001;
@@ -64,8 +64,8 @@ pub fn subject_letters<'t>(
     subjects.report_letters(oid, Frame::Protein, range).ok_or_else(unread)
 }
 
-/// Returns BLAST+'s messages before the first iteration of a query: those from reading it, then
-/// those about the options.
+/// Returns BLAST+'s messages before the first iteration of a query: those from reading the query,
+/// then those about the options.
 pub fn messages_before<'m>(
     iteration: &'m IterationPlan,
     record: &'m QueryRecord,

@@ -28,7 +28,7 @@ type EncodeBlock<'a> = dyn FnMut(Encoding) -> Result<(BlockResults, [Duration; 2
 pub struct SearchCapacity {
     /// Threads that search one block together.
     pub threads: usize,
-    /// Number of groups of such threads. They search different blocks, but share the link and the
+    /// Number of groups of threads. The groups search different blocks, but share the link and the
     /// other site.
     pub groups: usize,
 }

@@ -179,7 +179,7 @@ pub enum DecodeError {
     Unreadable,
     /// Results whose fingerprint differs from that of the search site.
     Different,
-    /// Only one of the two sites makes the report as a document (XML), and the results depend on
-    /// that.
+    /// The report format of this site needs results that the search site did not send, because it
+    /// has another format.
     OtherFormat,
 }

@@ -128,7 +128,7 @@ impl<P: ReportSink> ReportMaker<'_, P> {
         Some(parts.try_for_each(|part| self.output.write(part)))
     }
 
-    /// Marks the report as begun by other makers.
+    /// Records that other makers have written the start of the report.
     pub fn continue_report(&mut self) {
         self.begun = true;
         if let Some(site) = &mut self.site {
@@ -144,10 +144,10 @@ impl<P: ReportSink> ReportMaker<'_, P> {
         }
     }
 
-    /// Returns whether the number of reports in the end record differs from the number that was
-    /// made. `iterations` says that iterations are counted, not queries. Nothing is compared if
-    /// only some queries are wanted. If the metadata contain the report itself, the end record is
-    /// compared with its own number of queries, unless iterations are counted.
+    /// Returns whether the end record states another number of reports than were made. `iterations`
+    /// states whether iterations are counted instead of queries. Nothing is compared if only some
+    /// queries are wanted. If the metadata contain the report itself, the end record is compared
+    /// with its own number of queries, unless iterations are counted.
     pub fn count_differs(&self, end: &End, iterations: bool) -> bool {
         if self.encodings.sends_report() {
             return !iterations && end.reported_count != end.queries;

@@ -31,12 +31,12 @@ impl<'a> RecordEncoder<'a> {
         RecordEncoder { encoder, chooser: EncodingChooser::new(metadata, capacity, subjects) }
     }
 
-    /// Returns the costs measured so far.
+    /// Returns the costs of encoding, sending and reporting blocks that were measured so far.
     pub fn costs(&self) -> &EncodingCosts {
         &self.chooser.costs
     }
 
-    /// Returns the costs measured so far, for further measurements.
+    /// Returns the costs measured so far, so that the caller can add measurements.
     pub fn costs_mut(&mut self) -> &mut EncodingCosts {
         &mut self.chooser.costs
     }

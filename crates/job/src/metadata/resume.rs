@@ -67,7 +67,8 @@ impl ResumeVerifier {
     }
 }
 
-/// Creates the error for an I/O site that holds other queries, or other blocks of them.
+/// Creates the error for an I/O site that holds metadata of other queries, or of the same queries
+/// in other blocks.
 pub fn other_queries() -> Error {
     let what = format!(
         "the other site holds metadata of other queries of the same search, or of other blocks of \

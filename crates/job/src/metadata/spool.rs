@@ -35,8 +35,8 @@ pub struct Spool {
     /// Whether all metadata arrived in an earlier run, and no sender has confirmed yet that they
     /// belong to its search. No report gets its name before that.
     is_old: bool,
-    /// Whether the sender continues at the end of the whole records. The bytes after that offset
-    /// are kept until the sender has sent more.
+    /// Whether the sender continues at the end of the last whole record. The bytes after it are
+    /// kept in the file until the sender has sent more.
     rewinds: bool,
     /// Number of threads that make the report.
     pub workers: u32,

@@ -32,7 +32,7 @@ impl WantedQueries {
         self.0.is_empty() || self.0.iter().any(|(_, met)| *met)
     }
 
-    /// Returns one of the names that no query had; `None` if there are none.
+    /// Returns a wanted name that no query had; `None` if each wanted name was found.
     pub fn missing(&self) -> Option<&[u8]> {
         self.0.iter().find(|(_, met)| !met).map(|(name, _)| name.as_slice())
     }

@@ -61,7 +61,8 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Removes and returns the parts of the report: the part before the queries, and one per query.
+    /// Removes and returns the parts of the report: the part before the queries, and one for each
+    /// query.
     pub fn take_parts(&mut self) -> Vec<Vec<u8>> {
         let Parts { rest, queries } = std::mem::take(self);
         [vec![rest], queries].concat()

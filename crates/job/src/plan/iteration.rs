@@ -32,7 +32,7 @@ impl Plan {
 /// The iterations of each query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct IterationPlan {
-    /// Maximum number of iterations of each query; `None` to iterate until nothing new is found.
+    /// Maximum number of iterations of each query; `None` to iterate until no new subject is found.
     pub max_iterations: Option<usize>,
     /// Parameters of searches with a PSSM.
     pub params: ProteinParams,

@@ -197,7 +197,7 @@ impl Plan {
         self.batch_size.is_adaptive()
     }
 
-    /// Checks what BLAST+ checks when it begins to read queries.
+    /// Returns the error that BLAST+ reports when it begins to read queries, if there is one.
     ///
     /// # Errors
     /// An invalid batch size; a report of several files without a name.

@@ -40,6 +40,6 @@ pub struct Fleet {
 pub struct Checkpoint {
     /// Path of the directory.
     pub directory: PathBuf,
-    /// Whether the job may resume the job in the directory.
+    /// Whether the directory may contain a job to resume.
     pub resume: bool,
 }

@@ -55,7 +55,7 @@ pub enum Format {
 pub struct StrategyPlan {
     /// File of the strategies.
     pub out: Destination,
-    /// Request that the strategies store.
+    /// Description of the search that the strategies store.
     pub request: ArchiveRequest,
 }
 
@@ -69,7 +69,7 @@ pub struct Report {
     pub columns: String,
     /// The command line that SAM records, with a blank after each word.
     pub command: Vec<u8>,
-    /// Request that archives store. Empty for other formats.
+    /// Description of the search that archives store. Empty for other formats.
     pub archive: ArchiveRequest,
     /// Column separator instead of the format's own. It may have several characters.
     pub delimiter: Option<String>,

@@ -59,8 +59,8 @@ pub fn exchange_roles(
     Err(Error::silent(code))
 }
 
-/// Informs the processes that were started with this one that it refuses to run the job, for this
-/// reason. Returns the reason, or a silent error if it has been reported.
+/// Informs the processes that were started with this one that it refuses to run the job, and why.
+/// Returns the reason, or a silent error if another process has reported a reason.
 pub fn announce_refusal(reason: Error, report: &dyn Fn(&str)) -> Error {
     let alone = launched().is_none_or(|launch| launch.ranks < 2);
     // Where MPI cannot begin, no process waits for this one.

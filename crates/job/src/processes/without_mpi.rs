@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 
-/// Returns the reason, because no other process waits for this one.
+/// Returns `reason` unchanged, because no other process waits for this one.
 pub fn announce_refusal(reason: Error, _: &dyn Fn(&str)) -> Error {
     reason
 }

@@ -44,7 +44,7 @@ pub fn refusal_error<'a>(reason: &str, messages: impl Iterator<Item = &'a Vec<St
     Error::engine(messages.map(query_messages).collect::<String>())
 }
 
-/// Returns BLAST+'s warnings from the setup of a query. `residues` are the searched ones.
+/// Returns BLAST+'s warnings from the setup of a query. `residues` are its searched residues.
 pub(super) fn setup_warnings(kind: SequenceKind, residues: &[u8], searchable: bool) -> Vec<String> {
     if residues.is_empty() {
         return vec![NO_DATA.to_owned()];

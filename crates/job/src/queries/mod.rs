@@ -52,7 +52,7 @@ pub struct QueryReader<'a> {
     reported_count: usize,
     /// Number of queries read that have no parsed identifiers.
     unnamed: usize,
-    /// The only query, if it comes from the file of a PSSM.
+    /// The query from the file of a PSSM, which is then the only query; `None` for other inputs.
     pssm_query: Option<Box<QueryRecord>>,
     /// Whether the last query read ends before `-query_loc` starts.
     has_skipped_last: bool,

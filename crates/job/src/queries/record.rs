@@ -18,7 +18,8 @@ pub struct QueryRecord {
     pub record: Record,
     /// Number of the query in the report, from 1.
     pub number: usize,
-    /// Number among the queries without parsed identifiers, from 1. `Query_N` counts these.
+    /// Number of the query among the queries without parsed identifiers, from 1. The name `Query_N`
+    /// has this number.
     pub unnamed: usize,
     /// The name that replaces `Query_N`, if a PSSM file names the query.
     pub pssm_name: Option<Vec<u8>>,

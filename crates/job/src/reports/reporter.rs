@@ -316,7 +316,7 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// Returns the number of queries, from the first one, whose reports are formatted together.
+/// Returns the number of results, from the first one, that are formatted together.
 fn count_reported_together(results: &[QueryResult], format: &model::Format) -> usize {
     let threads = rayon::current_num_threads();
     // Objects of JSON and XML2 can be large without hits: they may list all subjects.

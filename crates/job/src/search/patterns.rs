@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::plan::Plan;
 use crate::subjects::SubjectDatabase;
 
-/// Counts the occurrences of the plan's pattern in the subjects with these OIDs; 0 without a
-/// pattern. Uses all threads of the current pool.
+/// Counts the occurrences of the plan's pattern in the subjects `oids`; 0 without a pattern. Uses
+/// all threads of the current pool.
 ///
 /// # Errors
 /// A damaged database.

@@ -73,7 +73,7 @@ pub struct RepeatFinder<'a> {
 }
 
 impl RepeatFinder<'_> {
-    /// Adds to each query the ranges that match repeats.
+    /// Stores with each query the ranges of the query that match repeats.
     ///
     /// # Errors
     /// A damaged database.

@@ -171,9 +171,9 @@ impl<'a> DatabaseScan<'a> {
         self.supply.loader()
     }
 
-    /// Returns the best division of a block for this scan. If there are fewer subjects than threads,
-    /// the threads divide the searchers among themselves. This requires that the block has more
-    /// searchers than there are subjects, and that the supply keeps its bytes.
+    /// Returns the best division of a block for this scan. If there are fewer subjects than
+    /// threads, the threads divide the searchers among themselves. This requires that the block has
+    /// more searchers than there are subjects, and that the supply keeps its bytes.
     pub fn division(&self) -> GroupDivision {
         let threads = rayon::current_num_threads();
         match usize::try_from(self.subject_count()) {
@@ -286,8 +286,8 @@ impl<'a> DatabaseScan<'a> {
         }
     }
 
-    /// Searches a block in these subjects, on all threads of the current pool. `oids` must ascend,
-    /// and the subjects must be validated. Returns the preliminary hits.
+    /// Searches a block in the subjects `oids`, on all threads of the current pool. `oids` must
+    /// ascend, and the subjects must be validated. Returns the preliminary hits.
     pub fn search_subjects(
         &self,
         merger: &Merger,

@@ -333,7 +333,7 @@ impl<'a> TwoPhaseSearch<'a> {
     }
 }
 
-/// Returns how many queries, from the first one, are aligned together: at least one.
+/// Returns the number of queries, from the first one, that are aligned together: at least one.
 fn count_aligned_together(hits: &[Vec<PrelimHit>]) -> usize {
     let most = HITS_TOGETHER_PER_THREAD * rayon::current_num_threads();
     let mut matches = 0;

@@ -84,7 +84,7 @@ pub fn run_manager(
     ended
 }
 
-/// Sends the makers the end of requests when dropped.
+/// Guard that informs the makers, when dropped, that no more requests follow.
 struct MakersGuard<'a> {
     mailbox: &'a Mailbox,
     makers: u32,

@@ -83,7 +83,7 @@ pub struct SubjectDatabase {
 /// Properties of a database that affect queries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DatabaseFacts {
-    /// Number of letters, which determines adaptive batches.
+    /// Number of letters of the database, which determines the sizes of adaptive batches.
     pub letters: i64,
     /// Whether a restriction leaves no sequence of the database. BLAST+ warns of it for each query.
     pub is_empty: bool,

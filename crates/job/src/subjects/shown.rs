@@ -28,7 +28,8 @@ pub struct SharedIdentifiers {
 }
 
 impl SharedIdentifiers {
-    /// Prepares the search for identifiers. `None` if no two sequences can have the same one.
+    /// Prepares the search for identifiers. `None` if no two sequences can have the same
+    /// identifier.
     ///
     /// # Errors
     /// See [`Database::lookup`].

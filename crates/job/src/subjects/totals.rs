@@ -18,8 +18,8 @@ fn stated_totals(database: &Database) -> (i64, i64) {
     }
 }
 
-/// Returns whether BLAST+ refuses to search these sequences because they are too short on average,
-/// or because the shortest one is, if statistics depend on that (`BLAST_GapAlignSetUp`,
+/// Returns whether BLAST+ refuses to search these sequences as too short. If statistics depend on
+/// the shortest sequence, its length decides, otherwise the mean length (`BLAST_GapAlignSetUp`,
 /// blast_setup.c).
 pub(super) fn is_too_short(database: &Database, plan: &Plan, shortest: i32) -> bool {
     let params = &plan.params;
