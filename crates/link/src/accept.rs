@@ -76,12 +76,12 @@ pub(crate) struct Acceptor<'a> {
     number: u64,
     /// Source of random numbers that nobody can predict.
     random: RandomState,
-    /// Connections of peers that have not proved a key. In this list and the next two, the oldest
-    /// connection is first.
+    /// Connections of peers that have not proved a key, oldest first.
     unknown: Vec<PendingPeer>,
-    /// Connections of peers that have proved a known key, but have not named their stream.
+    /// Connections of peers that have proved a known key, but have not named their stream; oldest
+    /// first.
     known: Vec<PendingPeer>,
-    /// Connections that wait to be passed on.
+    /// Connections that wait to be passed on, oldest first.
     waiting: Vec<IdentifiedPeer>,
     closing: ClosingChannels,
 }
@@ -191,12 +191,12 @@ impl<'a> Acceptor<'a> {
 
     /// Closes the connection of one unknown peer to make room. Returns whether there was one.
     ///
-    /// Connections without a complete first message cost their peers nothing. So one of these is
-    /// closed, unless they are within their share of the room. Otherwise a connection with a
-    /// complete first message is closed. Of either kind, the network with the most connections
-    /// loses one, so that peers that make many connections lose their own. Of the first kind, its
-    /// oldest connection is closed. Of the second kind, a random one is closed: a handshake takes a
-    /// round trip, in which a crowd from many networks could replace all other connections.
+    /// Connections without a complete first message cost their peers nothing. If they exceed their
+    /// share of the room, or if there are no others, one of them is closed: the oldest one from the
+    /// network with the most of them. Otherwise a connection with a complete first message is
+    /// closed: a random one from the network with the most of these. So peers that make many
+    /// connections lose their own. The choice is random because a handshake takes a round trip, in
+    /// which a crowd from many networks could replace all older connections.
     fn evict(&mut self) -> bool {
         let silent = self.unknown.iter().filter(|it| !it.channel.has_hello()).count();
         let are_silent = silent > self.room / SHARE_OF_SILENT || silent == self.unknown.len();

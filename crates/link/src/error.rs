@@ -50,7 +50,8 @@ pub enum LinkError {
     Stalled {
         /// Time without a confirmation.
         after: Duration,
-        /// Number of connections made in this time, without the one at its start.
+        /// Number of connections made during this time, without the connection that existed at its
+        /// start.
         connections: u32,
         /// Description of the last error.
         last: String,

@@ -24,7 +24,7 @@ pub struct HeldPart {
     pub whole_bytes: u64,
     /// Number of threads at the receiver's site.
     pub workers: u32,
-    /// Description of the whole records by the sink, for a new sender process.
+    /// State of the sink after the last whole record, from which a new sender process resumes.
     pub state: Vec<u8>,
 }
 
@@ -149,7 +149,7 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Adds bytes of the peer, and drops decoded ones.
+    /// Adds bytes that arrived from the peer, and drops the bytes of returned messages.
     pub fn add(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.consumed);
         self.consumed = 0;
