@@ -27,9 +27,9 @@ pub struct ResumePoint {
     pub header: u64,
     /// Number of blocks received.
     pub blocks: u64,
-    /// Number of queries in these blocks.
+    /// Number of queries in the received blocks.
     pub queries: u64,
-    /// [Fingerprint](crate::Query::extend_fingerprint) of these queries.
+    /// [Fingerprint](crate::Query::extend_fingerprint) of the queries in the received blocks.
     pub digest: u64,
     /// [State](crate::Block::batch_state) after the last block; `None` if unknown.
     pub batch_state: Option<BatchState>,

@@ -62,11 +62,12 @@ pub enum OptionValue {
 pub struct DatabaseFingerprint {
     /// Number of sequences that are searched.
     pub sequences: u64,
-    /// Number of letters in these sequences.
+    /// Number of letters in the sequences that are searched.
     pub letters: u64,
-    /// Sum of the fingerprints of all sequences with their OIDs. It does not depend on the volumes.
+    /// Sum of the fingerprints of all searched sequences with their OIDs. It does not depend on the
+    /// volumes.
     pub residues: u128,
-    /// Sum of the fingerprints of the headers (identifiers and titles) of these sequences.
+    /// Sum of the fingerprints of the headers (identifiers and titles) of the searched sequences.
     pub headers: u128,
     /// Fingerprint of masks, and of all other contents of the database on which a search depends.
     pub rest: u128,

@@ -25,8 +25,8 @@ const LEVEL_OF_REPORTS: i32 = 3;
 const WINDOW_LOG: u32 = 23;
 /// Number of bytes decompressed at a time.
 const BUFFER: usize = 1 << 14;
-/// First bytes of a zstd frame that decompressors skip. The number of skipped bytes follows in four
-/// bytes, and then these bytes.
+/// First bytes of a zstd frame that decompressors skip. They are followed by the number of the
+/// bytes to skip (four bytes, little-endian), and then by these bytes.
 const PADDING: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 
 /// Kind of data that is compressed.
