@@ -18,7 +18,8 @@ use crate::record::StoredShare;
 
 /// The first bytes of an index.
 const MAGIC: [u8; 8] = *b"\xf5FBind1\n";
-/// Number of bytes before the compressed part: the magic bytes, and the checksum of the rest.
+/// Number of bytes before the compressed part: the magic bytes, and the checksum of the compressed
+/// part.
 const HEAD: usize = 16;
 /// An index must not decompress to more than `MOST_RATIO` times its bytes or [`LEAST_MOST`] bytes,
 /// whichever is more. So a small file cannot fill the memory of its reader. Places and hashes

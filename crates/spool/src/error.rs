@@ -44,7 +44,7 @@ pub enum Error {
         path: PathBuf,
         /// Offset of the record in bytes.
         offset: u64,
-        /// Description of the error.
+        /// Description of the damage.
         what: &'static str,
     },
     /// Two records of one result differ.
@@ -76,7 +76,7 @@ pub enum Error {
         /// Length of the share in bytes.
         length: u64,
     },
-    /// The directory belongs to another job than the one to be resumed.
+    /// The directory belongs to a job that differs from the one to be started or resumed.
     #[error(
         "{} keeps the results of another job: {differences}; start the job as it was, or name another directory",
         path.display()
@@ -117,7 +117,7 @@ pub enum Error {
     NotEmpty {
         /// Path of the directory.
         path: PathBuf,
-        /// One of these entries.
+        /// Name of one of the entries that do not belong to a job.
         entry: String,
     },
     /// In the place of one of the job's files there is a link, no regular file, or a file that

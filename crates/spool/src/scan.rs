@@ -39,16 +39,16 @@ pub enum InvalidBytes {
     /// An incomplete end of the file, which was being written when its process or machine stopped.
     /// This is no damage.
     Tail {
-        /// Offset of the first byte.
+        /// Offset of the first byte of the incomplete end.
         offset: u64,
-        /// Number of bytes to the end of the file.
+        /// Number of bytes of the incomplete end.
         bytes: u64,
     },
     /// Damaged bytes with a record after them.
     Gap {
-        /// Offset of the first byte.
+        /// Offset of the first damaged byte.
         offset: u64,
-        /// Number of bytes.
+        /// Number of damaged bytes.
         bytes: u64,
     },
     /// A record whose body has a wrong checksum.
