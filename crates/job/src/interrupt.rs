@@ -36,7 +36,7 @@ fn without_ignored<const N: usize>(signals: [i32; N]) -> impl Iterator<Item = i3
 }
 
 /// Catches the signal for the largest allowed file size (`ulimit -f`), which would end the process.
-/// The write then returns an error.
+/// A write beyond that size then returns an error.
 ///
 /// # Errors
 /// The system refuses to install the handler.

@@ -72,8 +72,8 @@ fn refuse_for_visitor(plan: &Plan) -> Result<(), Error> {
 }
 
 /// Runs a job as [`run`] does, and sends its metadata through `io_channel` to the I/O ranks. The
-/// channel is dropped with the search, so that the I/O ranks never wait for more. Jobs of several
-/// processes create their own channel.
+/// channel is dropped with the search, so that the I/O ranks never wait for further metadata. Jobs
+/// of several processes create their own channel.
 ///
 /// # Errors
 /// See [`run`].

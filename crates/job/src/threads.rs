@@ -76,8 +76,9 @@ impl Threads {
     /// Returns the threads of a process that shares its CPUs with other processes of its host.
     /// `ranks` is the number of these processes, with this one.
     ///
-    /// A number that was chosen for this program stays. Any other number must not exceed the share
-    /// of one rank, because a cluster may set `OMP_NUM_THREADS` to all CPUs of a host.
+    /// A number of threads that was chosen for this program stays as it is. Any other number must
+    /// not exceed the share of one rank, because a cluster may set `OMP_NUM_THREADS` to all CPUs of
+    /// a host.
     #[must_use]
     pub fn beside_processes(self, ranks: usize) -> Self {
         use ThreadSource::{FleetblastThreads, NumThreads};
@@ -90,7 +91,8 @@ impl Threads {
     }
 
     /// Returns the threads of each of `ranks` ranks in this process. `-num_threads` is the number
-    /// for a rank. Any other number is that for the process, so the ranks share it.
+    /// of threads of each rank. A number from any other source is for the process, and the ranks
+    /// share it.
     #[must_use]
     pub fn for_ranks_inside(self, ranks: usize) -> Self {
         match self.source {

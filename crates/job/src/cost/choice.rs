@@ -3,8 +3,8 @@
 use fleetblast_metadata::Encoding;
 use serde::{Deserialize, Serialize};
 
-/// Two encodings count as equally fast if their times differ by less than this factor. The
-/// estimates are not more accurate.
+/// Two encodings count as equally fast if their times differ by less than this factor, because the
+/// times are estimates.
 const EQUALLY_FAST: f64 = 1.02;
 
 /// Expected cost of a block with one encoding.

@@ -77,8 +77,8 @@ impl ReportedIteration {
         !self.start.places.is_empty()
     }
 
-    /// Returns the warning of each part, for standard error. With a pattern there are none, because
-    /// the report contains them.
+    /// Returns the warning of each part, for standard error. With a pattern there are no warnings
+    /// here, because the report itself contains them.
     pub fn warnings(&self) -> Vec<Option<Vec<u8>>> {
         match self.has_pattern() {
             true => vec![None; self.parts.len()],

@@ -18,7 +18,7 @@ pub struct IterationReports {
 }
 
 impl IterationReports {
-    /// Writes the report of a query. `query` matters only if there are no iterations. Calls `save`
+    /// Writes the report of a query. `query` is used only if there are no iterations. Calls `save`
     /// before each iteration is reported, and with `None` after the last one. An error of `save`
     /// ends the report.
     ///

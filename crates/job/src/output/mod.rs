@@ -60,7 +60,7 @@ pub struct Output {
     /// The path that a regular file gets when it is complete; `None` if the output is written
     /// directly.
     wanted: Option<PathBuf>,
-    /// The files that a complete report is divided into.
+    /// The files that a complete report is divided into; `None` for a report in one file.
     files: Option<ReportFiles>,
     /// Removes the unfinished file after a signal.
     watch: SignalWatch,

@@ -152,8 +152,8 @@ pub struct Plan {
     /// Size of the batches of queries.
     pub batch_size: BatchSize,
     /// An error that BLAST+ reports when it begins to read queries, after it has opened the
-    /// database: in the batch size that an environment variable sets, or a missing name of files.
-    /// With adaptive batches it has begun the report by then.
+    /// database: a wrong batch size in an environment variable, or a missing name for a report of
+    /// several files. With adaptive batches it has begun the report by then.
     pub late_error: Option<Error>,
     /// Number of letters of queries that justify a thread, if threads divide the queries. BLAST+
     /// warns if there are fewer letters per thread; `None` for a release that never warns.

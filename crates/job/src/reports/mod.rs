@@ -108,8 +108,8 @@ pub fn warns_at_end(setup: &model::ReportSetup) -> bool {
 }
 
 /// Returns the ranges of queries that the report of a block keeps together: its batches, or all
-/// `queries` that are reported if the format has no text for batches. A batch with a query that is
-/// not reported, because the search ended before, is left out.
+/// `queries` that are reported if the format has no text for batches. A batch is left out if the
+/// search ended before its last query, because then some of its queries are not reported.
 pub fn batches_for_report(
     setup: &model::ReportSetup,
     batches: &[usize],

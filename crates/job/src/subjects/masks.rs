@@ -60,7 +60,7 @@ pub struct StoredMasks {
 }
 
 /// Reads the stored masks that the options select. `names` are the databases as typed. BLAST+ warns
-/// and continues if there is no such algorithm.
+/// and continues if the selected algorithm does not exist.
 pub fn read_stored_masks(
     wanted: &DatabaseMask,
     names: &str,

@@ -19,7 +19,8 @@ const RESIDUE_GAP: u8 = 0;
 const BASE_GAP: u8 = 15;
 
 /// Finds the sequences that reports show for hits. BLAST+ looks for the identifier of a hit, and
-/// takes the first sequence that has it, also if the hit is in another one.
+/// takes the first sequence that has this identifier, even if the hit is in another sequence that
+/// has it.
 #[derive(Debug)]
 pub struct SharedIdentifiers {
     lookup: Lookup,

@@ -19,9 +19,9 @@ fn part_path(trace: &Path, rank: u32) -> PathBuf {
     name.into()
 }
 
-/// Creates the file of a rank's part, possibly in a directory where other users may write. A file
-/// of that name, as a killed run leaves it, is removed first. It is not written to, and a link is
-/// not followed.
+/// Creates the file of a rank's part, possibly in a directory where other users may write. An
+/// existing file of that name, which a killed run may have left, is removed first: it is neither
+/// written to nor followed as a link.
 ///
 /// # Errors
 /// A file that cannot be created.
