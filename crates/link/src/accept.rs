@@ -23,12 +23,12 @@ use crate::message::{Message, StreamId, VERSION};
 use crate::sink::{ReceiveEvent, ReceiveObserver};
 use crate::tls;
 
-/// Bounds of the most connections whose peers have not proved a known key: the least and the
-/// largest. The actual number is a share (1 / [`SHARE_OF_FILES`]) of the files that the process may
-/// open.
+/// Bounds of the maximum number of connections whose peers have not proved a known key. Within
+/// them, the maximum is a share (1 / [`SHARE_OF_FILES`]) of the files that the process may open.
 const ROOM: [usize; 2] = [2, 256];
 const SHARE_OF_FILES: u64 = 4;
-/// Most known peers that have not named their stream, and most peers that wait to be passed on.
+/// Maximum number of known peers that have not named their stream, and maximum number of peers that
+/// wait to be passed on.
 const MOST_KNOWN: usize = 16;
 /// The share (1 / this) of the room that connections without a complete first message may keep.
 const SHARE_OF_SILENT: usize = 4;

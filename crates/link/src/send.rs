@@ -188,7 +188,8 @@ impl Sender {
     }
 
     /// Records that the bytes at the receiver belong to this stream. [`write`](Self::write) implies
-    /// it. If the sender fails before, the receiver does not end, but may wait for another sender.
+    /// it. If the sender fails before this call, the receiver does not end, but may wait for
+    /// another sender.
     pub fn verify(&self) {
         self.shared.lock().verified = true;
     }

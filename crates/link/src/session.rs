@@ -167,7 +167,7 @@ impl<'a> StreamReceiver<'a> {
 
     /// Starts a session with a new peer, unless another sender is connected. A sender process that
     /// reconnects replaces its own connection at once, since it is the first to notice that the old
-    /// one is broken. Another process does not replace it.
+    /// one is broken. The process that sent the last bytes replaces a sender that has not sent any.
     fn admit(
         &mut self,
         peer: IdentifiedPeer,
@@ -278,7 +278,8 @@ impl<'a> StreamReceiver<'a> {
     }
 
     /// Handles a sender process that ended before it knew that the sink holds a part of its stream.
-    /// Another sender may continue the held stream, so this side waits for one if one has begun.
+    /// Another sender may continue the held stream: if such a sender has begun, this side waits for
+    /// it.
     fn foreign(&mut self, run: [u8; 16], why: &str) -> LinkError {
         if self.begun == Some(run) {
             self.begun = self.owner.filter(|owner| *owner != run);
