@@ -38,8 +38,8 @@ pub struct QueryIterations {
 pub struct IterationResult {
     /// Statistics of the PSSM without gaps and with gaps; `None` in an iteration without a PSSM.
     pub statistics: Option<[KarlinParameters; 2]>,
-    /// OIDs of the subjects below the threshold in the iteration before; `None` if they follow from
-    /// the subjects that the report shows of that iteration.
+    /// OIDs of the subjects below the inclusion threshold in the iteration before; `None` if they
+    /// follow from the subjects that the report shows of that iteration.
     pub known: Option<Vec<u32>>,
     /// Warnings of BLAST+ about the iteration.
     pub messages: Vec<String>,

@@ -104,8 +104,8 @@ impl<A: Weigh, B: Weigh> Weigh for (A, B) {
     }
 }
 
-/// Defines a struct with the fields of the struct for which it stands. Names the fields that have
-/// memory outside of themselves.
+/// Defines a struct with the fields of the struct for which it stands. `outside` lists the fields
+/// that have memory outside of themselves.
 macro_rules! weighed {
     ($name:ident for $of:ty { $($field:ident: $type:ty,)* } outside { $($list:ident),* }) => {
         #[derive(Deserialize)]
