@@ -24,8 +24,8 @@ pub enum Error {
         /// The error of the system.
         source: io::Error,
     },
-    /// An earlier synchronisation of a file failed. The system may have dropped the writes since
-    /// the last success, and does not report that again.
+    /// An earlier synchronisation of a file failed. The system may have dropped the bytes written
+    /// since the last success, and does not report their loss again.
     #[error(
         "{} cannot be relied on any more, since the system could not bring it to disk ({cause}); \
          mend the file system or use another one, and start the command again",

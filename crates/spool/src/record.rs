@@ -97,7 +97,7 @@ impl Header {
 
     /// Decodes the header at `offset` of `file`. Returns `None` if the bytes are no header, or if
     /// it belongs to another job, file or offset. Also returns `None` if the record is larger than
-    /// those of a writer.
+    /// a writer makes records.
     pub(crate) fn decode(
         bytes: &[u8; HEADER_BYTES],
         job: u64,

@@ -10,8 +10,8 @@ use crate::reader::Reader;
 use crate::record::StoredShare;
 use crate::writer::Writer;
 
-/// Number of bytes that are compressed together and written at once. It is small, since they are
-/// read back in small parts.
+/// Number of bytes that are compressed together and written at once. It is small, since the bytes
+/// are read back in small parts.
 const BUFFER: usize = 64 << 10;
 /// Number of cached records.
 const HELD: usize = 32;
