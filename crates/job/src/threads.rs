@@ -68,7 +68,7 @@ pub struct Threads {
     pub count: usize,
     /// The source of the number of threads.
     pub source: ThreadSource,
-    /// CPUs that the process may use, at least 1.
+    /// Number of CPUs that the process may use, at least 1.
     pub cpus: usize,
 }
 

@@ -54,7 +54,7 @@ pub struct Timing {
     pub traceback_seconds: f64,
     /// Time of formatting and writing.
     pub output_seconds: f64,
-    /// Wall time that belongs to none of the phases above.
+    /// Wall time that belongs to no phase: neither input nor search, traceback or output.
     pub other_seconds: f64,
     /// Peak resident memory in bytes.
     pub peak_memory_bytes: Option<u64>,
@@ -75,7 +75,8 @@ pub struct Timing {
     /// Costs of metadata, if the report is made at another site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<EncodingCosts>,
-    /// Statistics over the ranks. The phases above are sums over ranks.
+    /// Statistics over the ranks; `None` without ranks. The other times are then sums over the
+    /// ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetTiming>,
 }

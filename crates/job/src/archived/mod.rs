@@ -104,7 +104,7 @@ impl ArchiveReport {
         self.output.write(piece)
     }
 
-    /// Ends the report.
+    /// Completes the report, and gives its file the final name.
     ///
     /// # Errors
     /// An output that cannot be written.

@@ -61,7 +61,7 @@ fn record(query: &ArchivedSequence, number: usize) -> QueryRecord {
     QueryRecord::new(record, number, generated.unwrap_or(number))
 }
 
-/// Returns the identifier of the query with a number, if its definition line was not parsed.
+/// Returns the identifier `Query_N` of a query whose definition line was not parsed. `number` is N.
 pub(super) fn generated_id(number: usize) -> SeqId {
     SeqId::Local(ObjectId::Text(format!("Query_{number}").into_bytes()))
 }

@@ -153,7 +153,8 @@ impl<'a> IterationRules<'a> {
         matches!(self.plan.report.format, Format::Xml | Format::Output2 { .. })
     }
 
-    /// Returns whether the report consists of independent parts. XML, JSON and ASN.1 do not.
+    /// Returns whether the report consists of independent parts. Reports in XML, JSON and ASN.1 do
+    /// not.
     pub fn has_independent_parts(&self) -> bool {
         !self.plan.report.format.is_document()
     }

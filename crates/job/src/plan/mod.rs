@@ -80,8 +80,8 @@ pub enum Subjects {
         source: Source,
         /// Name of the file as typed, for `User specified sequence set (Input: NAME).`
         name: String,
-        /// The searched range of each sequence, 0-based. BLAST+ refuses sequences that end before
-        /// the range starts.
+        /// The searched range of each sequence, 0-based; `None` for whole sequences. BLAST+ refuses
+        /// sequences that end before the range starts.
         range: Option<Range<usize>>,
     },
 }
@@ -145,7 +145,7 @@ pub struct Plan {
     pub dbsize: Option<i64>,
     /// The queries.
     pub query: Source,
-    /// The searched range of each query, 0-based.
+    /// The searched range of each query, 0-based; `None` for whole queries.
     pub query_range: Option<Range<usize>>,
     /// Whether the identifiers in definition lines are parsed (`-parse_deflines`).
     pub parse_deflines: bool,

@@ -72,7 +72,7 @@ pub struct RawBlock {
     pub records: Vec<QueryRecord>,
     /// Number of queries in each batch of BLAST+, in input order.
     pub batches: Vec<usize>,
-    /// The error that stopped the reading after this block.
+    /// The error that ended the reading of queries after this block; `None` if there was none.
     pub failure: Option<Error>,
 }
 
@@ -84,7 +84,7 @@ pub struct PreparedBlock {
     pub prepared: Vec<Query>,
     /// Number of queries in each batch of BLAST+, in input order.
     pub batches: Vec<usize>,
-    /// The error that stopped the reading after this block.
+    /// The error that ended the reading of queries after this block; `None` if there was none.
     pub failure: Option<Error>,
 }
 
@@ -96,7 +96,7 @@ impl PreparedBlock {
 }
 
 impl RawBlock {
-    /// Returns the number of queries, and of their residues that are searched.
+    /// Returns the number of queries, and the number of their searched residues.
     pub fn weight(&self) -> Weight {
         let residues = self.records.iter().map(|record| record.length() as u64).sum();
         Weight { sequences: self.records.len() as u64, residues }

@@ -4,7 +4,7 @@ use fleetblast_db::SequenceKind;
 
 use crate::plan::{Plan, ThreadDivision};
 
-/// Counter of the shares of queries.
+/// Counter of the shares into which BLAST+ divides queries among threads.
 #[derive(Default)]
 pub struct ThreadShares {
     count: usize,

@@ -27,7 +27,7 @@ use crate::trace::{Kind, Lane, Recorder};
 const RANGE_RESIDUES: u64 = 256 * 1024;
 /// Maximum number of ranges of OIDs. Each range takes a little time for every query.
 const MAX_RANGES: usize = 4096;
-/// Hits per thread that are aligned before the early stop is checked again (rules 6.1).
+/// Number of hits per thread that are aligned before the early stop is checked again (rules 6.1).
 const HITS_PER_THREAD: usize = 32;
 /// Number of hits per thread that are aligned together, over several queries, if all hits of these
 /// queries must be aligned.

@@ -104,7 +104,7 @@ impl SubjectDatabase {
         database.complete(plan, recorder, audience)
     }
 
-    /// Holds the subjects that an archive stores.
+    /// Creates the database of the subjects that an archive stores. They are held in memory.
     ///
     /// # Errors
     /// Too many or too long sequences; a taxonomy database that cannot be read.

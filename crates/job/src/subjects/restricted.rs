@@ -7,7 +7,8 @@ use fleetblast_mpi::is_first_process;
 use crate::audience::Audience;
 use crate::plan::{Format, Plan};
 
-/// Opens the databases `names` with the restriction of the plan, by the rules of its release.
+/// Opens the databases `names` with the plan's restriction, by the rules of the plan's release of
+/// BLAST+.
 pub(super) fn open(
     names: &str,
     plan: &Plan,

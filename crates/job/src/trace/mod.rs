@@ -43,7 +43,7 @@ pub enum Kind {
     Search,
     /// Alignments with traceback.
     Align,
-    /// Rows of description tables.
+    /// Making the rows of description tables.
     Describe,
     /// Formatting.
     Format,
@@ -198,9 +198,9 @@ pub struct Description {
     pub made_by: String,
     /// Number of ranks.
     pub ranks: u32,
-    /// Search threads of each rank.
+    /// Number of search threads of each rank.
     pub threads: u32,
-    /// Cores that the process may use on the host of the first rank.
+    /// Number of cores that the process may use on the host of the first rank.
     pub cores: u32,
     /// Whether all ranks are in one process.
     pub one_process: bool,
