@@ -30,7 +30,7 @@ const SHARE_OF_FILES: u64 = 4;
 /// Maximum number of known peers that have not named their stream, and maximum number of peers that
 /// wait to be passed on.
 const MOST_KNOWN: usize = 16;
-/// The share (1 / this) of the room that connections without a complete first message may keep.
+/// Number of equal parts of the room: connections without a complete first message may keep one.
 const SHARE_OF_SILENT: usize = 4;
 /// Most connections accepted in one turn of the acceptor.
 const ACCEPTED: usize = 64;
