@@ -17,7 +17,7 @@ pub struct Reader {
     run: Run,
     /// The file that was read last.
     open: Option<(FileId, File)>,
-    /// Name for messages of a file without a path.
+    /// Name of the file in messages, if it has no path.
     nameless: Option<PathBuf>,
     held: VecDeque<Record>,
     /// Maximal number of cached records.
