@@ -70,7 +70,7 @@ pub(crate) struct Acceptor<'a> {
     patience: Duration,
     observer: &'a ReceiveObserver,
     identified: SyncSender<IdentifiedPeer>,
-    /// Most connections in `unknown`.
+    /// Maximum number of connections whose peers have not proved a key.
     room: usize,
     /// Number of connections accepted so far.
     number: u64,

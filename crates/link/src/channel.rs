@@ -20,7 +20,7 @@ use crate::tls::UnknownKey;
 const OUTBOX: usize = 1 << 18;
 /// Decrypted bytes that are read at a time.
 const READ_BYTES: usize = 1 << 16;
-/// Longest time between two messages of a side, so that its peer knows that it is alive.
+/// Longest time in which a side sends no message. Its messages show the peer that it is alive.
 const SIGN_OF_LIFE: Duration = Duration::from_millis(500);
 /// Bytes that a peer may send before it has proved its key; a handshake takes about 2,000.
 const MOST_UNPROVED: usize = 1 << 14;
@@ -46,8 +46,8 @@ pub struct Channel {
     closed: bool,
     /// Number of bytes that arrived before the peer had proved its key.
     unproved: usize,
-    /// Time between the first message and its answer. It is zero at the side that accepted the
-    /// connection.
+    /// Time between the first message of this side and its answer. It is zero at the side that
+    /// accepted the connection.
     pub round_trip: Duration,
 }
 

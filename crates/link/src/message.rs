@@ -52,7 +52,8 @@ pub enum Message {
     Data(Vec<u8>),
     /// Number of bytes on the receiver's disk. The receiver repeats it as a sign of life.
     Confirmed(u64),
-    /// Number of bytes that have reached the receiver, on the disk or not. It sends this at once.
+    /// Number of bytes that have reached the receiver, on the disk or not. The receiver sends this
+    /// message as soon as bytes arrive.
     Received(u64),
     /// Sign of life of a sender that has nothing to send.
     Idle,

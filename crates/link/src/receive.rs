@@ -52,7 +52,7 @@ impl Listener {
         Ok(Listener { socket, config: tls::server_config(key, peers)?, patience })
     }
 
-    /// Returns the address and port at which it listens.
+    /// Returns the address and port of the listening socket.
     ///
     /// # Errors
     /// The system does not return the address.

@@ -10,9 +10,9 @@ use crate::error::LinkError;
 use crate::message::{Message, StreamId};
 use crate::sink::{ReceiveEvent, ReceiveObserver, Sink};
 
-/// Number of received bytes after which they are brought to disk.
+/// Number of received bytes with which they are brought to disk.
 const SYNC_BYTES: usize = 8 << 20;
-/// Time after the first received byte after which bytes are brought to disk, even if they are few.
+/// Time after which received bytes are brought to disk, even if they are few.
 const SYNC_AFTER: Duration = Duration::from_millis(200);
 /// Time in which a sender may reconnect to receive the verdict on its stream.
 pub(crate) const RECONNECT_TIME: Duration = Duration::from_secs(5);

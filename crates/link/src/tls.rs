@@ -26,7 +26,7 @@ const NAME: &str = "fleetblast";
 pub struct UnknownKey(pub Fingerprint);
 
 impl UnknownKey {
-    /// Returns this error if it is the cause of a failed handshake.
+    /// Returns the unknown key if it is the cause of a failed handshake.
     pub fn from_error(error: &Error) -> Option<Self> {
         match error {
             Error::InvalidCertificate(CertificateError::Other(OtherError(cause))) => {
