@@ -105,8 +105,8 @@ impl<P: ReportSink> ReportMaker<'_, P> {
         Ok(())
     }
 
-    /// Writes the parts of a block's report that belong to the wanted queries; `None` if the number
-    /// of parts does not match the queries.
+    /// Writes the start of a block's report, and the parts that belong to the wanted queries.
+    /// Returns `None` if the parts cannot be decoded or do not match the queries.
     fn write_parts(
         &mut self,
         results: &BlockResults,
