@@ -98,6 +98,26 @@ pub fn batch_footer(setup: &ReportSetup, batch: &[QueryResult], out: &mut Vec<u8
     }
 }
 
+/// Returns the texts before and after the subjects of a query.
+///
+/// `hits` are all subjects of the report. `order` and `rows` are those of [`arrange_subjects`].
+///
+/// # Errors
+/// As of [`query_header`] and [`query_footer`].
+pub fn query_frame(
+    setup: &ReportSetup,
+    query: &QueryResult,
+    hits: &[SubjectHit],
+    (order, rows): (&[usize], &[DescriptionRow]),
+) -> Result<[Vec<u8>; 2], ReportError> {
+    let [mut head, mut tail] = [Vec::new(), Vec::new()];
+    let printed: Vec<&DescriptionRow> = order.iter().filter_map(|&place| rows.get(place)).collect();
+    let alignments = hits.iter().map(SubjectHit::alignment_count).sum();
+    query_header(setup, query, &printed, alignments, &mut head)?;
+    query_footer(setup, query, &mut tail)?;
+    Ok([head, tail])
+}
+
 /// Appends the text before the subjects of a query.
 ///
 /// The text is the query's name and its description table, the whole organism report, or the
@@ -258,11 +278,11 @@ pub fn format_query(
     let hits = shown_hits(setup, query, source)?;
     let query = &QueryResult { hits: &hits, hit_count: hits.len(), ..query.clone() };
     let (order, rows) = arrange_subjects(setup, query, source)?;
-    let printed: Vec<&DescriptionRow> = order.iter().filter_map(|&place| rows.get(place)).collect();
-    let alignments = query.hits.iter().map(SubjectHit::alignment_count).sum();
-    query_header(setup, query, &printed, alignments, out)?;
+    let [head, tail] = query_frame(setup, query, query.hits, (&order, &rows))?;
+    out.extend(head);
     subject_blocks(setup, query, source, &order, out)?;
-    query_footer(setup, query, out)
+    out.extend(tail);
+    Ok(())
 }
 
 /// Returns the order in which the report prints the subjects of a query, as indexes into its hits.

@@ -3,13 +3,11 @@
 use std::mem::take;
 use std::ops::Range;
 
-use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{Extent, PieceOwner};
 use fleetblast_report::model::{Format, SamOptions};
 use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, SamHeader};
-use fleetblast_report::table::DescriptionRow;
 
 use super::hit_stages::PrintedHits;
 use super::questions::{self, Answers, FormattedPiece};
@@ -125,17 +123,15 @@ impl BlockLayout {
                 .map_err(|error| report_failure(&error))?;
             for (query, result) in (first..).zip(&*batch) {
                 let start = if query == first { start } else { layout.length() };
-                let printed: Vec<&DescriptionRow> =
-                    orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
-                let alignments = hits[query].iter().map(SubjectHit::alignment_count).sum();
-                pieces::query_header(&job.report, result, &printed, alignments, &mut layout.piece)
+                let arranged = (&*orders[query], &*rows[query]);
+                let [head, tail] = pieces::query_frame(&job.report, result, &hits[query], arranged)
                     .map_err(|error| report_failure(&error))?;
+                layout.append_bytes(&head);
                 for &place in &orders[query] {
                     let FormattedPiece { partition, number, length } = pieces[query][place];
                     layout.append_piece(PieceOwner::Partition(pass, partition), number, length);
                 }
-                pieces::query_footer(&job.report, result, &mut layout.piece)
-                    .map_err(|error| report_failure(&error))?;
+                layout.append_bytes(&tail);
                 layout.queries.push(start..layout.length());
             }
             pieces::batch_footer(&job.report, batch, &mut layout.piece);

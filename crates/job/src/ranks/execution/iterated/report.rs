@@ -1,6 +1,5 @@
 //! Makes the reports of the iterations of a pass.
 
-use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::PassId;
 use fleetblast_report::model::QueryResult;
 use fleetblast_report::pieces;
@@ -168,10 +167,10 @@ fn part_report(
             (order, rows, Vec::new())
         }
     };
-    let rows: Vec<_> = order.iter().filter_map(|&place| rows.get(place)).collect();
-    let alignments = result.hits.iter().map(SubjectHit::alignment_count).sum();
-    pieces::query_header(&job.report, result, &rows, alignments, &mut head).map_err(bad)?;
-    pieces::query_footer(&job.report, result, &mut tail).map_err(bad)?;
+    let [before, after] =
+        pieces::query_frame(&job.report, result, result.hits, (&order, &rows)).map_err(bad)?;
+    head.extend(before);
+    tail.extend(after);
     pieces::batch_footer(&job.report, batch, &mut tail);
     Ok(SearchReport { head, subjects, tail })
 }
