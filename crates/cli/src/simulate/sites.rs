@@ -87,7 +87,8 @@ struct SiteSearch {
     job: Job,
 }
 
-/// Simulates the searches of the table of sites, and prints each row when it is known.
+/// Simulates reports at another site, over each link and with each encoding (`-sites`). Prints each
+/// row of the table as soon as it is computed.
 ///
 /// # Errors
 /// A job that does not complete, invalid values.

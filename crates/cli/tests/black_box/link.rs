@@ -1,6 +1,5 @@
-//! Reports of searches at another site, over a link. Whatever breaks on the way, they have the
-//! bytes of the report that the search would have written. Otherwise both sides print a clear
-//! error, and there is no file under the report's name.
+//! Tests searches whose report is made at the I/O site, over a link with faults. Either the report
+//! equals that of a search without a link, or both sides print an error and no report file exists.
 
 #[path = "link/killed.rs"]
 mod killed;

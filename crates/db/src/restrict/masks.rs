@@ -21,7 +21,7 @@ pub(super) enum AliasFilter {
     Gis(PathBuf),
     /// The identifiers in this file.
     SeqIds(PathBuf),
-    /// The definition lines with this membership bit, from 1.
+    /// The definition lines with this membership bit (`MEMB_BIT`); bit 1 is the lowest.
     MemberBit(u32),
     /// The taxids in this file.
     Taxids(PathBuf),

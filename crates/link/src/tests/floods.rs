@@ -31,8 +31,8 @@ struct Flood<'a> {
 }
 
 impl Flood<'_> {
-    /// Makes `count` more connections, 50 at a time. After each 50, waits until the receiver has
-    /// closed enough of them that they fit into its room.
+    /// Opens `count` more connections, 50 at a time. After each 50, waits until the receiver has
+    /// closed all but 256 of those that are open.
     fn grow(&mut self, count: usize) {
         for number in 1..=count {
             let mut tcp = connect_from(self.made, self.address);

@@ -37,7 +37,8 @@ const COLON_DATABASES: [&str; 21] = [
 pub(super) enum LocalIds {
     /// No word.
     None,
-    /// Words of at most [`MAX_LOCAL`] characters, all of them allowed ones.
+    /// Words of at most [`MAX_LOCAL`] bytes, without spaces, control characters, bytes above 127
+    /// and the characters `>[]|"`.
     Valid,
     /// All words.
     Any,

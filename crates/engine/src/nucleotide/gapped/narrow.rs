@@ -366,8 +366,9 @@ impl<'a, R: Row> Extension<'a, R> {
         self.rows = narrow.rows;
     }
 
-    /// Ends the extension if no lane is alive. Otherwise centres the frame on the lanes that the
-    /// next row will make live.
+    /// Ends the extension if the next row has no live lane, or if fewer than [`LEAST_ROOM`] lanes
+    /// are free. Otherwise shifts the frame, so that the live lanes are in its centre. `lanes` are
+    /// the live lanes.
     #[inline(always)]
     fn end_or_shift(&mut self, lanes: u64) {
         let (below, above) = (lanes.trailing_zeros(), lanes.leading_zeros());

@@ -9,7 +9,8 @@ use crate::xdrop::frames::Direction;
 
 /// Least number of busy lanes. With fewer, single extensions are faster.
 const MIN_LANES: usize = 12;
-/// A computation of extensions; the results have the order of the tasks.
+
+/// Extensions that are computed in lanes. `found` receives their results, in the order of `tasks`.
 pub(super) struct SideBySide<'a> {
     pub lanes: &'a Lanes,
     pub tasks: &'a [LaneExtension<'a>],

@@ -28,7 +28,7 @@ struct Place {
 pub(super) struct Rows {
     /// The cells, with [`PAD`] chunks before and after each row.
     cells: Vec<Chunk>,
-    /// The rows that are kept.
+    /// Where `cells` holds the rows: all rows if they are kept for a traceback, else the last row.
     rows: Vec<Place>,
     /// Best score with at most `n` differences, at index `n`.
     best: Vec<i32>,

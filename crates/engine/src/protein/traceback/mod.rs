@@ -81,8 +81,8 @@ pub struct Traceback {
     linked_gaps: Option<UnevenGaps>,
     /// Genetic code that translates the subjects; `None` for proteins.
     code: Option<GeneticCode>,
-    /// Genetic code that translates subjects when positive columns are counted, as reports do for
-    /// identical ones; `None` for proteins.
+    /// Genetic code with which positive columns are counted, that of the reports (`-db_gencode`);
+    /// `None` for protein subjects.
     report_code: Option<GeneticCode>,
 }
 

@@ -93,7 +93,8 @@ impl Traceback {
         }
     }
 
-    /// Tests quickly whether an HSP can be one of nearly identical sequences.
+    /// Returns whether the length and the score per residue of an HSP allow nearly identical
+    /// sequences. This is a cheap test before the sequences are compared.
     pub(super) fn maybe_near_identical(&self, query: &TracebackContext, hsp: &PrelimHsp) -> bool {
         let q_span = i64::from(hsp.q_end) - i64::from(hsp.q_start);
         let s_span = i64::from(hsp.s_end) - i64::from(hsp.s_start);
